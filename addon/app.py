@@ -1,0 +1,42 @@
+"""The service: blueprints over one set of services, and nothing else."""
+
+from flask import Flask, Response, jsonify
+from werkzeug.exceptions import HTTPException
+
+from addon.jobs import routes as task_routes
+from addon.services import Services, build
+from addon.settings import Settings, from_environment
+from addon.sidebar import routes as sidebar_routes
+
+MAX_BODY = 1_000_000
+"""Bytes of a request: an event object is a few kilobytes."""
+
+
+def create_app(settings: Settings | None = None, *, services: Services | None = None) -> Flask:
+    """Make the WSGI application; tests hand in services of their own."""
+    if services is None:
+        services = build(settings or from_environment())
+    app = Flask(__name__, static_folder=None)
+    app.config["MAX_CONTENT_LENGTH"] = MAX_BODY
+    app.extensions["services"] = services
+    app.register_blueprint(sidebar_routes.blueprint(services), url_prefix="/sidebar")
+    app.register_blueprint(
+        task_routes.blueprint(services.tools, services.tasks, services.identity), url_prefix="/tasks"
+    )
+
+    @app.get("/healthz")
+    def healthz() -> tuple[Response, int]:
+        return jsonify({"status": "ok"}), 200
+
+    @app.get("/readyz")
+    def readyz() -> tuple[Response, int]:
+        services.documents.now()
+        return jsonify({"status": "ready"}), 200
+
+    @app.errorhandler(HTTPException)
+    def http_error(error: HTTPException) -> tuple[Response, int]:
+        code = (error.name or "error").lower().replace(" ", "_")
+        message = error.description or error.name or ""
+        return jsonify({"error": {"code": code, "message": message}}), error.code or 500
+
+    return app

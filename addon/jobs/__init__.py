@@ -1,0 +1,1 @@
+"""The reason this exists: durable jobs that summarise every row of a sheet."""

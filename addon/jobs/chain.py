@@ -1,0 +1,214 @@
+"""A shard's chain in the store and in the queue: claim, renew, commit, hand over, close, pause.
+
+The transactional shell around `addon.jobs.model`: each method reads, calls one pure decision, writes.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from datetime import datetime
+
+from addon.google.tasks import Tasks
+from addon.jobs import model
+from addon.jobs.records import Job, Shard, failure_path, job_path, shard_path, spreadsheet_path, task_name
+from addon.store.documents import Documents, Transaction
+
+LINK_PATH = "/tasks/link"
+
+MOST_STALE = 400
+"""Deletes that fit beside the rest of one transaction."""
+
+
+class Gone(Exception):
+    """The job or shard a task names does not exist."""
+
+
+def read_job(reader: Documents | Transaction, job_id: str) -> Job:
+    """Read a job.
+
+    Raises
+    ------
+    Gone
+        There is none of that id.
+    """
+    snapshot = reader.get(job_path(job_id))
+    if snapshot is None:
+        raise Gone(job_id)
+    return Job.from_data(snapshot.data)
+
+
+def read_shard(reader: Documents | Transaction, job_id: str, number: int) -> Shard:
+    """Read a shard; raises `Gone` where there is none."""
+    snapshot = reader.get(shard_path(job_id, number))
+    if snapshot is None:
+        raise Gone(f"{job_id}/{number}")
+    return Shard.from_data(snapshot.data)
+
+
+def read_shards(reader: Documents | Transaction, job_id: str, job: Job) -> dict[int, Shard]:
+    """Read all shards of a job by number."""
+    found = reader.get_many(shard_path(job_id, number) for number in range(job.shards))
+    return {int(path.rsplit("/", 1)[1]): Shard.from_data(item.data) for path, item in found.items()}
+
+
+def enqueue(tasks: Tasks, job_id: str, number: int, shard: Shard) -> bool:
+    """Put a shard's current step into the queue under its deterministic name."""
+    body: dict[str, str | int] = {"job": job_id, "shard": number, "epoch": shard.epoch, "step": shard.step}
+    return tasks.enqueue(task_name(job_id, number, shard), LINK_PATH, body, not_before=shard.due_at)
+
+
+def pause_job(documents: Documents, job_id: str, reason: str) -> None:
+    """Pause a job; harmless where it is over or paused already."""
+
+    def work(tx: Transaction) -> None:
+        job = read_job(tx, job_id)
+        tx.set(job_path(job_id), model.paused(job, reason, tx.now).to_data())
+
+    documents.transact(work)
+
+
+class Chain:
+    """One link's hold on its shard.
+
+    Parameters
+    ----------
+    ttl
+        Seconds the lease lasts without a renewal.
+    deadline
+        Seconds one store transaction may take: well inside the lease.
+    """
+
+    def __init__(self, documents: Documents, tasks: Tasks, job_id: str, number: int, ttl: float) -> None:
+        self.job_id = job_id
+        self.number = number
+        self.ttl = ttl
+        self.deadline = ttl / 3
+        self.fence = 0
+        self._documents = documents
+        self._tasks = tasks
+        self._job_path = job_path(job_id)
+        self._path = shard_path(job_id, number)
+
+    def claim(self, epoch: int, step: int, owner: str, at_risk: int) -> tuple[Job, Shard, bool]:
+        """Take the lease for one link; see `model.claim`.
+
+        Raises
+        ------
+        Refused
+            With the HTTP answer for the queue. ``behind`` has made sure that the current link is enqueued,
+            ``stuck`` has paused the job.
+        """
+
+        def work(tx: Transaction) -> tuple[Job, Shard, bool]:
+            job, shard = read_job(tx, self.job_id), read_shard(tx, self.job_id, self.number)
+            turn = (epoch, step)
+            new_job, new_shard, unclean = model.claim(job, shard, turn, owner, tx.now, self.ttl, at_risk)
+            tx.set(self._path, new_shard.to_data())
+            if new_job is not job:
+                tx.set(self._job_path, new_job.to_data())
+            return new_job, new_shard, unclean
+
+        try:
+            job, shard, unclean = self._documents.transact(work, deadline=self.deadline)
+        except model.Refused as refusal:
+            self._heal(refusal)
+            raise
+        self.fence = shard.fence
+        return job, shard, unclean
+
+    def _heal(self, refusal: model.Refused) -> None:
+        if refusal.code == "behind":
+            shard = read_shard(self._documents, self.job_id, self.number)
+            if not shard.closed and not shard.owner:
+                enqueue(self._tasks, self.job_id, self.number, shard)
+        elif refusal.code == "stuck":
+            pause_job(self._documents, self.job_id, "stuck")
+
+    def status(self) -> Job:
+        """The job as it is now: it may have been paused or cancelled meanwhile."""
+        return read_job(self._documents, self.job_id)
+
+    def write(
+        self, change: Callable[[Shard, datetime], Shard], more: Callable[[Transaction], None] | None = None
+    ) -> Shard:
+        """Change the shard under its fencing token, renewing the lease, and commit ``more`` with it.
+
+        Raises
+        ------
+        Refused
+            ``fenced``: the lease belongs to somebody else; nothing was written.
+        """
+
+        def work(tx: Transaction) -> Shard:
+            shard = model.held(read_shard(tx, self.job_id, self.number), self.fence)
+            new = model.renewed(change(shard, tx.now), tx.now, self.ttl)
+            if more is not None:
+                more(tx)
+            tx.set(self._path, new.to_data())
+            return new
+
+        return self._documents.transact(work, deadline=self.deadline)
+
+    def hand_over(self, change: Callable[[Shard], Shard], delay: float = 0.0) -> None:
+        """Advance the step, release the lease, then enqueue the next link."""
+
+        def work(tx: Transaction) -> Shard:
+            shard = model.held(read_shard(tx, self.job_id, self.number), self.fence)
+            new = model.released(change(shard), tx.now, advance=True, delay=delay)
+            tx.set(self._path, new.to_data())
+            return new
+
+        shard = self._documents.transact(work, deadline=self.deadline)
+        enqueue(self._tasks, self.job_id, self.number, shard)
+
+    def let_go(self, change: Callable[[Shard], Shard], pause: str | None = None) -> None:
+        """Release the lease without a next link: the job is paused (by ``pause``, if given) or cancelled."""
+
+        def work(tx: Transaction) -> None:
+            job = read_job(tx, self.job_id)
+            shard = model.held(read_shard(tx, self.job_id, self.number), self.fence)
+            tx.set(self._path, model.released(change(shard), tx.now, advance=True).to_data())
+            if pause is not None:
+                tx.set(self._job_path, model.paused(job, pause, tx.now).to_data())
+
+        self._documents.transact(work, deadline=self.deadline)
+
+    def finish_pass(self, change: Callable[[Shard], Shard]) -> bool:
+        """End the first pass over this shard's keys; whether this link goes on to check the whole sheet."""
+
+        def work(tx: Transaction) -> bool:
+            job = read_job(tx, self.job_id)
+            shards = read_shards(tx, self.job_id, job)
+            shards[self.number] = change(shards[self.number])
+            shard, closing = model.finish(shards, self.number, self.fence, tx.now)
+            tx.set(self._path, shard.to_data())
+            return closing
+
+        return self._documents.transact(work, deadline=self.deadline)
+
+    def finish_job(
+        self, change: Callable[[Shard], Shard], tally: Mapping[str, int], stale_failures: list[str]
+    ) -> None:
+        """Close the last shard and the job, and free the spreadsheet for the next one.
+
+        ``stale_failures`` are keys of failed rows that are no longer in the sheet.
+        """
+
+        def work(tx: Transaction) -> None:
+            job = read_job(tx, self.job_id)
+            shard = model.held(read_shard(tx, self.job_id, self.number), self.fence)
+            path = spreadsheet_path(job.spreadsheet_id)
+            spreadsheet = tx.get(path)
+            shard = replace(change(shard), closed=True, risks=[])
+            tx.set(self._path, model.released(shard, tx.now, advance=True).to_data())
+            for key in stale_failures[:MOST_STALE]:
+                tx.delete(failure_path(self.job_id, key))
+            if job.status in model.OVER:
+                return
+            over = replace(
+                job, status="done", reason=None, tally=dict(tally), finished_at=tx.now, updated_at=tx.now
+            )
+            tx.set(self._job_path, over.to_data())
+            if spreadsheet is not None and spreadsheet.data.get("active_job") == self.job_id:
+                tx.set(path, {**spreadsheet.data, "active_job": None, "last_job": self.job_id})
+
+        self._documents.transact(work, deadline=self.deadline)

@@ -1,0 +1,242 @@
+"""Group commit: ready answers become durable together, first the part in Drive, then the index."""
+
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from addon.jobs.chain import Chain
+from addon.jobs.decide import Policy
+from addon.jobs.feed import Feed, Item
+from addon.jobs.model import account
+from addon.jobs.parts import PartRow, PartWriter
+from addon.jobs.records import Failure, Result, Shard, failure_path, results_path
+from addon.llm.base import Blocked, Empty, Rejected, Text, Truncated, Usage
+from addon.rows.keys import cap_summary, clean, text_hash
+from addon.store.documents import AlreadyExists, Documents, Transaction
+
+RATE_WINDOW = 30.0
+"""Seconds over which the rate is measured."""
+
+Writes = list[tuple[str, str, dict[str, Any]]]
+"""What goes into a transaction: verb (create, set, delete), path, data."""
+
+
+class Committer:
+    """Makes answers durable, in order, one batch at a time.
+
+    Parameters
+    ----------
+    chain
+        The link's hold on its shard.
+    committed
+        Called with an item and its text once that is durable, so that it can be displayed.
+    progress
+        Gives the shard's fields that tell how far the link has come.
+    reach
+        Fault point seam: called with the name of each step before it is taken.
+    """
+
+    def __init__(
+        self,
+        documents: Documents,
+        chain: Chain,
+        writer: PartWriter,
+        feed: Feed,
+        policy: Policy,
+        retention_days: int,
+        committed: Callable[[Item, str], None],
+        progress: Callable[[], dict[str, Any]],
+        reach: Callable[[str], None],
+    ) -> None:
+        self._documents = documents
+        self._chain = chain
+        self._writer = writer
+        self._feed = feed
+        self._policy = policy
+        self._retention = timedelta(days=retention_days)
+        self._committed = committed
+        self._progress = progress
+        self._reach = reach
+        self._results = results_path(policy.job.spreadsheet_id)
+        self._recent: deque[tuple[float, int]] = deque()
+
+    def adopt(self, rows: Sequence[PartRow], spreadsheet_results: dict[str, Result]) -> int:
+        """Commit part rows that have no result: a worker died between upload and transaction.
+
+        Returns how many were adopted; they are not called again.
+        """
+        writes: Writes = []
+        last = {row.key: (position, row) for position, row in enumerate(rows) if row.key}
+        for key, (position, row) in last.items():
+            known = spreadsheet_results.get(key)
+            if not self._policy.valid(known):
+                verb = "create" if known is None else "set"
+                usage = Usage(row.input_tokens, row.output_tokens)
+                data = self._result(position, row.summary, row.model, usage)
+                writes.append((verb, f"{self._results}/{key}", data.to_data()))
+        for first in range(0, len(writes), 100):
+            some = writes[first : first + 100]
+            self._write(some, calls=len(some), made=len(some), usage=Usage())
+        return len(writes)
+
+    def commit(self, items: list[Item]) -> None:
+        """Make a batch durable.
+
+        What is committed leaves ``items``; after an error the rest can be given in again.
+
+        Raises
+        ------
+        Refused
+            ``fenced``: somebody else holds the shard; nothing of the batch was committed by this worker.
+        TryAgain, FileMissing, JobBlocked
+            Drive did not take the part: what is still in ``items`` was not committed.
+        """
+        while items:
+            self._writer.turn()
+            texts = [item for item in items if isinstance(item.answer, Text)][: self._writer.room()]
+            others = [item for item in items if not isinstance(item.answer, Text)]
+            self._commit_some(texts, others)
+            taken = {id(item) for item in (*texts, *others)}
+            items[:] = [item for item in items if id(item) not in taken]
+
+    def _commit_some(self, texts: list[Item], others: list[Item]) -> None:
+        writes: Writes = []
+        summaries = {item.key: _summary(item) for item in texts}
+        usage = sum((_usage(item) for item in (*texts, *others)), Usage())
+        if texts:
+            self._chain.write(lambda shard, _: shard)  # renew right before the upload
+            self._reach("before part upload")
+            rows = [self._part_row(item, summaries[item.key]) for item in texts]
+            first = self._writer.upload(rows, self._chain.deadline)
+            self._reach("after part upload")
+            for position, item in enumerate(texts, first):
+                verb = "set" if item.replaces else "create"
+                result = self._result(position, summaries[item.key], self._policy.job.model, _usage(item))
+                writes.append((verb, f"{self._results}/{item.key}", result.to_data()))
+                if item.failed_before:
+                    writes.append(("delete", failure_path(self._policy.job_id, item.key), {}))
+        for item in others:
+            failure = self._failure(item).to_data()
+            writes.append(("set", failure_path(self._policy.job_id, item.key), failure))
+        self._measure(len(texts) + len(others))
+        calls = sum(1 for item in (*texts, *others) if item.tries)
+        self._write(writes, calls, len(texts), usage)
+        self._reach("after commit")
+        self._feed.committed([(item, "made") for item in texts] + [(item, "failed") for item in others])
+        for item in texts:
+            self._committed(item, summaries[item.key])
+
+    def _write(self, writes: Writes, calls: int, made: int, usage: Usage) -> None:
+        progress = self._progress()
+
+        def change(shard: Shard, now: datetime) -> Shard:
+            risks, repeated = account(shard.risks, calls)
+            return replace(
+                shard,
+                **progress,
+                attempts=0,
+                silent_links=0,
+                part=self._writer.number,
+                called=shard.called + calls,
+                made=shard.made + made,
+                repeated=shard.repeated + repeated,
+                risks=risks,
+                input_tokens=shard.input_tokens + usage.input_tokens,
+                output_tokens=shard.output_tokens + usage.output_tokens,
+                rate=self._rate(),
+                updated_at=now,
+            )
+
+        try:
+            self._chain.write(change, lambda tx: _apply(tx, writes))
+        except AlreadyExists:
+            writes = self._without_known(writes)
+            self._chain.write(change, lambda tx: _apply(tx, writes))
+
+    def _without_known(self, writes: Writes) -> Writes:
+        """Leave out results that a worker of an earlier, cancelled job has committed meanwhile."""
+        paths = [path for verb, path, _ in writes if verb == "create"]
+        known = self._documents.get_many(paths)
+        return [write for write in writes if write[1] not in known or write[0] != "create"]
+
+    def _part_row(self, item: Item, summary: str) -> PartRow:
+        usage = _usage(item)
+        stamp = datetime.now(UTC).isoformat(timespec="seconds")
+        row = item.rows[0][1] + 1
+        name = self._policy.job.model
+        return PartRow(item.key, row, summary, name, usage.input_tokens, usage.output_tokens, stamp)
+
+    def _result(self, position: int, summary: str, model: str, usage: Usage) -> Result:
+        return Result(
+            part=self._writer.file_id,
+            row=position,
+            sha256=text_hash(summary),
+            length=len(summary),
+            job=self._policy.job_id,
+            model=model,
+            input_tokens=usage.input_tokens,
+            output_tokens=usage.output_tokens,
+            at=datetime.now(UTC),
+            until=self._policy.now + self._retention,
+        )
+
+    def _failure(self, item: Item) -> Failure:
+        error_class, detail = _reason(item.answer)
+        return Failure(error_class, item.rows[0][1] + 1, len(item.rows), self._policy.job.epoch, detail)
+
+    def _measure(self, rows: int) -> None:
+        now = time.monotonic()
+        self._recent.append((now, rows))
+        while now - self._recent[0][0] > RATE_WINDOW:
+            self._recent.popleft()
+
+    def _rate(self) -> float:
+        """Rows per second over the last `RATE_WINDOW`; 0 while there is but one commit to measure from."""
+        if len(self._recent) < 2:
+            return 0.0
+        seconds = self._recent[-1][0] - self._recent[0][0]
+        rows = sum(count for _, count in list(self._recent)[1:])
+        return rows / seconds if seconds > 0 else 0.0
+
+
+def _apply(tx: Transaction, writes: Writes) -> None:
+    for verb, path, data in writes:
+        if verb == "create":
+            tx.create(path, data)
+        elif verb == "set":
+            tx.set(path, data)
+        else:
+            tx.delete(path)
+
+
+def _summary(item: Item) -> str:
+    if not isinstance(item.answer, Text):
+        raise TypeError("only a text is a summary")
+    return cap_summary(clean(item.answer.text).strip())
+
+
+def _usage(item: Item) -> Usage:
+    return (
+        item.answer.usage
+        if isinstance(item.answer, Text | Blocked | Truncated | Empty | Rejected)
+        else Usage()
+    )
+
+
+def _reason(answer: object) -> tuple[str, str]:
+    match answer:
+        case Blocked(reason=reason):
+            return "blocked", reason
+        case Rejected(reason=reason):
+            return "rejected", reason
+        case Truncated():
+            return "truncated", ""
+        case Empty():
+            return "empty", ""
+        case str():
+            return answer, ""
+        case _:
+            raise TypeError(f"{type(answer).__name__} is no outcome to commit")

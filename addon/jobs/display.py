@@ -1,0 +1,195 @@
+"""Display: committed summaries appear in the sheet, on their own slower beat.
+
+The sheet is never the truth. Before each write the source cells of the target rows are read again, and a
+summary goes only beside the text it was made from, wherever that row is by now.
+"""
+
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from addon.google.errors import GoogleError, OutOfGrid, TryAgain
+from addon.google.sheets import Sheets
+from addon.jobs.records import Job
+from addon.rows.keys import is_blank
+from addon.rows.locate import runs, targets, windows
+from addon.rows.table import ColumnsGone, Row, SheetGone, Table
+
+MISSES = 2
+"""Beats a summary is looked for near where its row was; after that the next pass over the sheet finds it."""
+
+
+@dataclass(slots=True)
+class Pending:
+    """A summary to be shown: its text, the rows (zero-based) it was last seen in, and whether it replaces
+    what another text left in the cell."""
+
+    text: str
+    rows: set[int]
+    replace: bool
+    misses: int = 0
+
+
+class Display:
+    """Writes pending summaries every ``seconds``, one read and one write request a beat.
+
+    Attributes
+    ----------
+    shown
+        Keys this worker has written or found written.
+    error
+        What ended the display, where it was more than a passing fault.
+    """
+
+    def __init__(
+        self,
+        sheets: Sheets,
+        table: Table,
+        job: Job,
+        seconds: float,
+        reach: Callable[[str], None],
+    ) -> None:
+        self.shown: set[str] = set()
+        self.error: Exception | None = None
+        self.writes = 0
+        self._sheets = sheets
+        self._table = table
+        self._job = job
+        self._seconds = seconds
+        self._reach = reach
+        self._pending: dict[str, Pending] = {}
+        self._lock = threading.Lock()
+        self._wake = threading.Condition(self._lock)
+        self._flushing = False
+        self._stopped = False
+        self._faults = 0
+        self._refused: dict[str, tuple[int, str]] = {}
+        self._thread = threading.Thread(target=self._run, name="display", daemon=True)
+        self._thread.start()
+
+    def add(self, key: str, text: str, rows: set[int], *, replace: bool) -> None:
+        """Have a summary shown at the next beat."""
+        with self._lock:
+            known = self._pending.get(key)
+            if known is not None:
+                rows = rows | known.rows
+                replace = replace or known.replace
+            self._pending[key] = Pending(text, rows, replace)
+
+    def flush(self) -> None:
+        """Ask for a beat now; `settled` tells when it is over."""
+        with self._wake:
+            self._flushing = True
+            self._wake.notify_all()
+
+    def take_refused(self) -> dict[str, tuple[int, str]]:
+        """Key to row and reason of summaries whose cell Sheets has refused since the last call."""
+        with self._lock:
+            refused, self._refused = self._refused, {}
+        return refused
+
+    @property
+    def settled(self) -> bool:
+        """Whether no flush is under way."""
+        with self._lock:
+            return not self._flushing
+
+    @property
+    def waiting(self) -> int:
+        """Summaries that are committed and not in the sheet yet."""
+        with self._lock:
+            return len(self._pending)
+
+    def stop(self, patience: float) -> None:
+        """End the thread, waiting at most ``patience`` seconds for a request under way."""
+        with self._wake:
+            self._stopped = True
+            self._wake.notify_all()
+        self._thread.join(patience)
+
+    def _run(self) -> None:
+        while True:
+            with self._wake:
+                if not (self._flushing or self._stopped):
+                    self._wake.wait(self._seconds)
+                if self._stopped:
+                    return
+                flushing = self._flushing
+            self._beat_safely()
+            with self._lock:
+                if flushing:
+                    self._flushing = False
+
+    def _beat_safely(self) -> None:
+        """One beat; what Google says is kept for the link's main loop, which decides what it means."""
+        try:
+            self._beat()
+            self._faults = 0
+        except TryAgain as error:
+            self._faults += 1
+            if self._faults >= 3:
+                self.error = error
+        except (GoogleError, ColumnsGone, SheetGone) as error:
+            self.error = error
+
+    def _beat(self) -> None:
+        with self._lock:
+            pending = dict(self._pending)
+        if not pending:
+            return
+        where = windows(index for item in pending.values() for index in item.rows)
+        try:
+            layout, pages = self._table.read(where)
+        except OutOfGrid:  # rows were deleted below: the next pass finds where the summaries belong
+            self._forget(set(pending))
+            return
+        rows = [row for page in pages for row in page]
+        cells = targets(self._writable(rows, pending), {key: item.text for key, item in pending.items()})
+        self._reach("before display")
+        keys = {row.index: row.key for row in rows if row.key is not None}
+        if cells:
+            refused = self._sheets.write(
+                self._job.spreadsheet_id, self._job.sheet_id, runs(layout.output, cells)
+            )
+            self.writes += 1
+            self._reach("after display")
+            with self._lock:
+                self._refused.update({keys[index]: (index, reason) for index, reason in refused.items()})
+        self._tick_off(pending, {row.key for row in rows if row.key is not None})
+
+    def _writable(self, rows: list[Row], pending: dict[str, Pending]) -> list[Row]:
+        return [
+            row
+            for row in rows
+            if row.key in pending
+            and (is_blank(row.output) or (pending[row.key].replace and self._job.mode != "empty_only"))
+        ]
+
+    def _tick_off(self, written: dict[str, Pending], found: set[str]) -> None:
+        with self._lock:
+            for key, item in written.items():
+                if self._pending.get(key) is not item:
+                    continue  # more of its rows were met meanwhile
+                item.misses += 1
+                if key in found:
+                    self.shown.add(key)
+                if key in found or item.misses >= MISSES:
+                    del self._pending[key]
+
+    def _forget(self, keys: set[str]) -> None:
+        with self._lock:
+            for key in keys:
+                self._pending.pop(key, None)
+
+
+def until_settled(display: Display, beat: Callable[[], None], patience: float) -> bool:
+    """Flush and wait, calling ``beat`` (lease renewal) meanwhile; whether it ended within ``patience``."""
+    display.flush()
+    end = time.monotonic() + patience
+    while not display.settled and display.error is None:
+        if time.monotonic() > end:
+            return False
+        beat()
+        time.sleep(0.005)
+    return True

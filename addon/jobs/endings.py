@@ -1,0 +1,44 @@
+"""Why a link ends, and which ending an error of Google's or of the sheet means."""
+
+from dataclasses import dataclass
+
+from addon.google.errors import FileMissing, GrantMissing, JobBlocked, TryAgain
+from addon.jobs.model import PAUSE_REASONS
+from addon.rows.table import ColumnsGone, SheetGone
+
+RETRY_DELAY = 10.0
+"""Seconds before the next link after Google itself did not answer properly."""
+
+NO_DISPLAY = frozenset({"access_removed", "sheet_gone", "column_gone", "protected", "workbook_full"})
+"""Pause reasons that say the sheet cannot be written."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """Why a link ended: ``finished``, ``closed`` (its shard), ``paused`` (with a reason), ``over`` (the job
+    was paused or cancelled by somebody), or ``handed over`` with a delay in seconds."""
+
+    kind: str
+    reason: str | None = None
+    delay: float = 0.0
+    silent: bool = False
+
+
+_REASONS: tuple[tuple[type[Exception], str], ...] = (
+    (GrantMissing, "access_removed"),
+    (FileMissing, "results_file_gone"),
+    (ColumnsGone, "column_gone"),
+    (SheetGone, "sheet_gone"),
+)
+
+
+def ending_of(error: Exception) -> Ending:
+    """The ending an error means: try again later, or pause for a person."""
+    if isinstance(error, TryAgain):
+        return Ending("handed over", delay=max(error.wait or 0.0, RETRY_DELAY))
+    if isinstance(error, JobBlocked) and error.code in PAUSE_REASONS:
+        return Ending("paused", error.code)
+    for kind, reason in _REASONS:
+        if isinstance(error, kind):
+            return Ending("paused", reason)
+    return Ending("paused", "api_refused")

@@ -1,0 +1,127 @@
+"""One link of a chain: claim, work, end. The answer is for the queue."""
+
+import json
+import logging
+import uuid
+from dataclasses import asdict, dataclass
+
+from addon.google.errors import FileMissing, GoogleError
+from addon.google.tasks import Tasks
+from addon.jobs.chain import Chain, Gone
+from addon.jobs.decide import Policy
+from addon.jobs.endings import Ending, ending_of
+from addon.jobs.model import Refused
+from addon.jobs.records import Job, Shard
+from addon.jobs.session import Session, Tools
+from addon.rows.table import Brief
+
+log = logging.getLogger(__name__)
+
+GRACE = 15.0
+"""Seconds calls under way get when a link's budget is used up."""
+
+GRACE_STOPPING = 8.0
+"""The same when the process is told to end: Cloud Run kills it 10 s after SIGTERM."""
+
+SILENT_LINKS = 8
+"""Links in a row without any answer from the provider, after which the job pauses."""
+
+FIRST_DELAY = 15.0
+LONGEST_DELAY = 600.0
+"""Seconds before the link after a silent one; doubled each time up to the longest."""
+
+
+@dataclass(frozen=True, slots=True)
+class LinkMessage:
+    """What a link's task says: ids and counters, never content."""
+
+    job: str
+    shard: int
+    epoch: int
+    step: int
+
+
+@dataclass(frozen=True, slots=True)
+class LinkAnswer:
+    """HTTP status for the queue (2xx ends the task, 409 brings it back), and a word for the log."""
+
+    status: int
+    outcome: str
+
+
+def encode_brief(brief: Brief) -> bytes:
+    """A run file's content."""
+    return json.dumps(asdict(brief), ensure_ascii=False, indent=2).encode()
+
+
+def decode_brief(content: bytes) -> Brief:
+    """Read a run file; raises ``ValueError`` where somebody has spoilt it."""
+    try:
+        data = json.loads(content)
+        sources = tuple(str(title) for title in data["source_columns"])
+        return Brief(sources, str(data["output_column"]), str(data["instructions"]))
+    except (KeyError, TypeError) as error:
+        raise ValueError("the run file is not one of ours") from error
+
+
+def run_link(tools: Tools, tasks: Tasks, message: LinkMessage) -> LinkAnswer:
+    """Do one link's work and hand over.
+
+    Raises
+    ------
+    StoreError
+        The store does not answer: the lease runs out by itself and the task comes back.
+    """
+    chain = Chain(tools.documents, tasks, message.job, message.shard, tools.settings.lease_ttl)
+    at_risk = tools.settings.concurrency + tools.settings.commit_rows
+    try:
+        job, shard, unclean = chain.claim(message.epoch, message.step, uuid.uuid4().hex, at_risk)
+    except Refused as refusal:
+        return LinkAnswer(refusal.answer, refusal.code)
+    except Gone:
+        return LinkAnswer(200, "no such job")
+    if unclean:
+        log.warning(
+            "job %s shard %d: the worker before ended without handing over", chain.job_id, chain.number
+        )
+    tools.reach("after claim")
+    try:
+        return _work(tools, chain, job, shard)
+    except Refused as refusal:
+        return LinkAnswer(refusal.answer, refusal.code)
+
+
+def _work(tools: Tools, chain: Chain, job: Job, shard: Shard) -> LinkAnswer:
+    try:
+        brief = decode_brief(tools.drive.download(job.run_file, deadline=chain.deadline))
+    except (FileMissing, ValueError):
+        chain.let_go(lambda unchanged: unchanged, "run_file_gone")
+        return LinkAnswer(200, "paused: run_file_gone")
+    except GoogleError as error:
+        ending = ending_of(error)
+        if ending.kind == "paused":
+            chain.let_go(lambda unchanged: unchanged, ending.reason)
+        else:
+            chain.hand_over(lambda unchanged: unchanged, ending.delay)
+        return LinkAnswer(200, ending.kind)
+    grace = GRACE_STOPPING if tools.stopping() else GRACE
+    policy = Policy(chain.job_id, job, tools.documents.now())
+    session = Session(tools, chain, policy, shard, brief, grace)
+    ending = session.run()
+    _end(chain, session, ending, shard, tools)
+    return LinkAnswer(200, f"{ending.kind}: {ending.reason}" if ending.reason else ending.kind)
+
+
+def _end(chain: Chain, session: Session, ending: Ending, shard: Shard, tools: Tools) -> None:
+    change = session.leave(ending)
+    tools.reach("before release")
+    if ending.kind == "finished":
+        chain.finish_job(change, session.tally(), session.stale_failures())
+    elif ending.kind in {"paused", "over"}:
+        chain.let_go(change, ending.reason)
+    elif ending.kind == "handed over":
+        if ending.silent and shard.silent_links + 1 >= SILENT_LINKS:
+            chain.let_go(change, "model_silent")
+            return
+        growing = min(FIRST_DELAY * 2**shard.silent_links, LONGEST_DELAY) if ending.silent else 0.0
+        chain.hand_over(change, max(ending.delay, growing))

@@ -1,0 +1,133 @@
+"""The callers: threads that keep the model busy, and what is done with each of its outcomes."""
+
+import random
+import time
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+
+from addon.jobs.feed import Feed, Item
+from addon.llm.base import Empty, Fatal, LanguageModel, Outcome, Prompt, Text, Transient
+from addon.rows.keys import is_blank
+
+MAX_TRIES = 4
+"""Calls one row gets while others succeed, before it is recorded as `model_error`."""
+
+SILENT = 20
+"""Transient outcomes in a row, over all rows, that end a link early."""
+
+FIRST_PAUSE = 1.0
+LONGEST_PAUSE = 30.0
+"""Seconds before a second call of a row; doubled each time up to the longest, with full jitter added."""
+
+LONGEST_WAIT = 60.0
+"""A longer wait asked for by the provider is spent between links, not inside one."""
+
+
+class Pool:
+    """Calls the model for what the feed offers.
+
+    Parameters
+    ----------
+    feed
+        Where keys come from and answers go.
+    model, instructions
+        Whom to ask, and for what.
+    threads
+        Most calls in flight.
+    timeout
+        Seconds one call may take.
+
+    Attributes
+    ----------
+    fatal
+        Pause reason, once the model said that no row can succeed.
+    suspended
+        Seconds to wait before the next link, once the provider has been silent or asked for a long wait.
+    silent
+        Whether it was silence, not a wait it asked for.
+    repeats
+        Calls that timed out and were made again: the provider may have answered, and billed, both.
+    """
+
+    def __init__(
+        self,
+        feed: Feed,
+        model: LanguageModel,
+        instructions: str,
+        threads: int,
+        timeout: float,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+        jitter: Callable[[], float] = random.random,
+    ) -> None:
+        self.fatal: str | None = None
+        self.suspended: float | None = None
+        self.silent = False
+        self.repeats = 0
+        self._feed = feed
+        self._model = model
+        self._instructions = instructions
+        self._timeout = timeout
+        self._clock = clock
+        self._jitter = jitter
+        self._in_a_row = 0
+        self._executor = ThreadPoolExecutor(threads, thread_name_prefix="call")
+        self._workers: list[Future[None]] = [self._executor.submit(self._work) for _ in range(threads)]
+        for worker in self._workers:
+            worker.add_done_callback(self._ended)
+
+    def check(self) -> None:
+        """Raise what a caller died of, if one did: a model adapter broke its promise not to raise."""
+        for worker in self._workers:
+            if worker.done():
+                worker.result()
+
+    def stop(self) -> None:
+        """Take no more work. Calls under way end by themselves, within their timeout."""
+        self._feed.close()
+        self._executor.shutdown(wait=False, cancel_futures=True)
+
+    def _ended(self, worker: Future[None]) -> None:
+        if worker.exception() is not None:
+            self._feed.close()
+
+    def _work(self) -> None:
+        while (item := self._feed.take()) is not None:
+            prompt = Prompt(self._instructions, item.fields)
+            self._sort(item, self._model.summarise(prompt, self._timeout))
+
+    def _sort(self, item: Item, outcome: Outcome) -> None:
+        item.tries += 1
+        if isinstance(outcome, Text) and is_blank(outcome.text):
+            outcome = Empty(outcome.usage)
+        if isinstance(outcome, Transient):
+            self._transient(item, outcome)
+            return
+        self._in_a_row = 0
+        if isinstance(outcome, Fatal):
+            self.fatal = outcome.reason
+            self._feed.again(item, self._clock())
+            self._feed.close()
+        elif isinstance(outcome, Empty) and item.tries == 1:
+            self._feed.again(item, self._clock())
+        else:
+            self._feed.answered(item, outcome)
+
+    def _transient(self, item: Item, outcome: Transient) -> None:
+        self._in_a_row += 1
+        if outcome.reason == "timeout":
+            self.repeats += 1
+        pause = min(FIRST_PAUSE * 2 ** (item.tries - 1), LONGEST_PAUSE)
+        at = self._clock() + max(outcome.wait or 0.0, pause) + pause * self._jitter()
+        too_long = outcome.wait is not None and outcome.wait > LONGEST_WAIT
+        if too_long or self._in_a_row >= SILENT:
+            self.silent = not too_long
+            self.suspended = max(outcome.wait or 0.0, self.suspended or 0.0)
+            self._feed.again(item, at)
+            self._feed.close()
+        elif item.tries >= MAX_TRIES and not outcome.rate_limited:
+            self._feed.answered(item, "model_error", success=False)
+        else:
+            if outcome.rate_limited:
+                self._feed.slow_down(at)
+            self._feed.again(item, at)

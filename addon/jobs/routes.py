@@ -1,0 +1,69 @@
+"""The queue's and the scheduler's way in: parse, call one thing, map the answer."""
+
+import logging
+from collections.abc import Mapping
+from typing import Any
+
+from flask import Blueprint, Response, jsonify, request
+
+from addon.google.identity import LocalIdentity, Unauthorised
+from addon.google.tasks import Tasks
+from addon.jobs.link import LinkMessage, run_link
+from addon.jobs.session import Tools
+from addon.jobs.sweep import sweep
+from addon.store.documents import StoreError
+
+log = logging.getLogger(__name__)
+
+
+def blueprint(tools: Tools, tasks: Tasks, identity: LocalIdentity) -> Blueprint:
+    """Routes under ``/tasks``; every caller must prove to be the queue or the scheduler."""
+    routes = Blueprint("tasks", __name__)
+
+    @routes.before_request
+    def check_caller() -> tuple[Response, int] | None:
+        try:
+            identity.task_caller(request.headers)
+        except Unauthorised as error:
+            log.warning("refused a call of %s: %s", request.path, error.reason)
+            return _error(401, "unauthorised", "This address is for the task queue only.")
+        return None
+
+    @routes.post("/link")
+    def link() -> tuple[Response, int]:
+        try:
+            message = _message(request.get_json(silent=True))
+        except ValueError as error:
+            log.error("a task with a body that no retry can mend: %s", error)
+            return _error(400, "bad_task", str(error))
+        answer = run_link(tools, tasks, message)
+        log.info("job %s shard %d step %d: %s", message.job, message.shard, message.step, answer.outcome)
+        return jsonify({"outcome": answer.outcome}), answer.status
+
+    @routes.post("/sweep")
+    def run_sweep() -> tuple[Response, int]:
+        return jsonify({"enqueued": sweep(tools.documents, tasks)}), 200
+
+    @routes.errorhandler(StoreError)
+    def store_error(error: StoreError) -> tuple[Response, int]:
+        log.warning("%s: the store failed (%s)", request.path, type(error).__name__)
+        return _error(503, "store", "The store did not answer; the task will come back.")
+
+    return routes
+
+
+def _message(body: object) -> LinkMessage:
+    if not isinstance(body, Mapping):
+        raise ValueError("the body is not a JSON object")
+    numbers: dict[str, Any] = {name: body.get(name) for name in ("shard", "epoch", "step")}
+    job = body.get("job")
+    if not isinstance(job, str) or not job.isalnum():
+        raise ValueError("the field job is not an id")
+    for name, value in numbers.items():
+        if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+            raise ValueError(f"the field {name} is not a count")
+    return LinkMessage(job, **numbers)
+
+
+def _error(status: int, code: str, message: str) -> tuple[Response, int]:
+    return jsonify({"error": {"code": code, "message": message}}), status

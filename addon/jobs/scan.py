@@ -1,0 +1,192 @@
+"""A pass over the sheet: read pages ahead of need, look every key up, hand on what must be done."""
+
+from collections import Counter
+from typing import Any
+
+from addon.jobs.decide import Policy, Verdict, decide
+from addon.jobs.display import Display
+from addon.jobs.feed import Feed, Item, Page
+from addon.jobs.parts import PartReader
+from addon.jobs.records import Failure, Result, failures_path, results_path
+from addon.rows.keys import shard_of, text_hash
+from addon.rows.table import PAGE_ROWS, Row, Table
+from addon.store.documents import Documents
+
+LOOKUP = 30
+"""Values one ``in`` condition takes."""
+
+
+class Closed(Exception):
+    """The feed was closed while a page was being offered: the link is ending."""
+
+
+class Scan:
+    """One pass, in its own thread.
+
+    Parameters
+    ----------
+    number
+        The shard whose keys to work on; ``None`` for the check of the whole sheet.
+    first
+        Zero-based row to begin at.
+    void
+        Keys whose result counts for nothing: its part does not hold it.
+
+    Attributes
+    ----------
+    pages
+        Pages met so far, in order.
+    shown
+        Summaries given to the display.
+    lost
+        Results whose summary is no longer in their part; their rows are made again.
+    keys
+        Keys of all rows met.
+    failures
+        The job's failures by key, as they were when the pass began.
+    """
+
+    def __init__(
+        self,
+        documents: Documents,
+        table: Table,
+        feed: Feed,
+        display: Display,
+        reader: PartReader,
+        policy: Policy,
+        number: int | None,
+        first: int,
+        void: set[str],
+    ) -> None:
+        self.pages: list[Page] = []
+        self.shown = 0
+        self.lost = 0
+        self.keys: set[str] = set()
+        self.failures: dict[str, Failure] = {}
+        self._documents = documents
+        self._table = table
+        self._feed = feed
+        self._display = display
+        self._reader = reader
+        self._policy = policy
+        self._number = number
+        self._first = first
+        self._void = void
+        self._results = results_path(policy.job.spreadsheet_id)
+
+    def run(self) -> None:
+        """Work through the sheet, to its end or until the feed is closed."""
+        self.failures = failures_of(self._documents, self._policy.job_id)
+        size = PAGE_ROWS * min(self._policy.job.shards, 5)
+        try:
+            for end, rows in self._table.pages(self._first, page_rows=size):
+                page = Page(end)
+                self.pages.append(page)
+                self._page(page, [row for row in rows if self._mine(row)])
+                self._feed.seal(page)
+        except Closed:
+            return
+
+    def _mine(self, row: Row) -> bool:
+        if self._number is None:
+            return True
+        if row.key is None:
+            return self._number == 0
+        return shard_of(row.key, self._policy.job.shards) == self._number
+
+    def _page(self, page: Page, rows: list[Row]) -> None:
+        self._reader.begin()
+        while rows:
+            results = self._look_up(rows)
+            ours = self._ours(rows, results)
+            tally: Counter[str] = Counter()
+            again: list[Row] = []
+            for row in rows:
+                if not self._row(page, row, results, ours, tally):
+                    again.append(row)
+            for kind, count in tally.items():
+                self._feed.settle(page, kind, count)
+            rows = again
+
+    def _row(
+        self,
+        page: Page,
+        row: Row,
+        results: dict[str, Result],
+        ours: set[str],
+        tally: Counter[str],
+    ) -> bool:
+        """Do what one row needs; ``False`` where it must be looked up anew."""
+        key = row.key or ""
+        result = None if key in self._void else results.get(key)
+        verdict = self._verdict(row, result)
+        if row.key is not None:
+            self.keys.add(row.key)
+        if verdict is Verdict.ASK:
+            verdict = Verdict.SHOW if text_hash(row.output) in ours else Verdict.DONE
+        if verdict is Verdict.SHOW and result is not None:
+            text = self._reader.text(result.part, key, result.sha256)
+            if text is not None:
+                self._display.add(key, text, {row.index}, replace=bool(row.output))
+                self.shown += 1
+                verdict = Verdict.DONE
+            else:
+                self.lost += 1
+                verdict = Verdict.CALL
+        if verdict is Verdict.CALL:
+            return self._call(page, row, key in results)
+        made = verdict is Verdict.DONE and result is not None and result.job == self._policy.job_id
+        tally["made" if made else verdict.value] += 1
+        return True
+
+    def _call(self, page: Page, row: Row, replaces: bool) -> bool:
+        item = Item(
+            key=row.key or "",
+            fields=row.fields,
+            rows=[(page, row.index)],
+            replaces=replaces,
+            failed_before=row.key in self.failures,
+            answer=row.problem,
+        )
+        accepted = self._feed.offer(item)
+        if accepted is False:
+            raise Closed
+        return accepted is True
+
+    def _verdict(self, row: Row, result: Result | None) -> Verdict:
+        failure = self.failures.get(row.key or "")
+        return decide(self._policy, row, result, failure, shown=row.key in self._display.shown)
+
+    def _look_up(self, rows: list[Row]) -> dict[str, Result]:
+        keys = {row.key for row in rows if row.key is not None}
+        found = self._documents.get_many(f"{self._results}/{key}" for key in keys)
+        return {_id(path): Result.from_data(item.data) for path, item in found.items()}
+
+    def _ours(self, rows: list[Row], results: dict[str, Result]) -> set[str]:
+        """Hashes of those output cells that hold a summary of ours, made from another text.
+
+        A cell beside a summarised row may hold what a person wrote, which stays, or what an earlier text of
+        the row got, which must not stay.
+        """
+        doubtful = {
+            text_hash(row.output)
+            for row in rows
+            if row.key is not None and self._verdict(row, results.get(row.key)) is Verdict.ASK
+        }
+        ours: set[str] = set()
+        asked: list[Any] = sorted(doubtful)
+        for first in range(0, len(asked), LOOKUP):
+            some = asked[first : first + LOOKUP]
+            for item in self._documents.query(self._results, where=[("sha256", "in", some)]):
+                ours.add(item.data["sha256"])
+        return ours
+
+
+def failures_of(documents: Documents, job_id: str) -> dict[str, Failure]:
+    """All failures of a job by key."""
+    found = documents.query(failures_path(job_id))
+    return {_id(item.path): Failure.from_data(item.data) for item in found}
+
+
+def _id(path: str) -> str:
+    return path.rsplit("/", 1)[1]

@@ -1,0 +1,300 @@
+"""One link at work: scan, calls, commits, display and heartbeat, until something ends it."""
+
+import time
+from collections import Counter
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from typing import Any
+
+from addon.google.drive import Drive
+from addon.google.errors import GoogleError, TryAgain
+from addon.google.sheets import Sheets
+from addon.jobs.chain import Chain
+from addon.jobs.commit import Committer
+from addon.jobs.decide import Policy
+from addon.jobs.display import Display, until_settled
+from addon.jobs.endings import NO_DISPLAY, Ending, ending_of
+from addon.jobs.feed import Feed, Item
+from addon.jobs.parts import PartReader, PartRow, PartWriter
+from addon.jobs.pool import Pool
+from addon.jobs.records import Failure, Result, Shard, failure_path, results_path
+from addon.jobs.scan import Scan
+from addon.llm.base import LanguageModel
+from addon.rows.keys import text_hash
+from addon.rows.table import Brief, ColumnsGone, SheetGone, Table
+from addon.settings import Settings
+from addon.store.documents import Documents, Transaction
+
+TICK = 0.25
+"""Seconds the main loop sleeps at most: how soon it notices a pause, a stop or the end of its budget."""
+
+STATUS_SECONDS = 1.0
+"""How often the job is read to see whether somebody paused or cancelled it."""
+
+UPLOAD_TRIES = 3
+"""Uploads of one batch before the link ends and leaves the rest to the next one."""
+
+
+@dataclass(frozen=True)
+class Tools:
+    """What a link works with. ``stopping`` tells that the process is about to end; ``reach`` is the fault
+    point seam, called with the name of each step before it is taken."""
+
+    documents: Documents
+    sheets: Sheets
+    drive: Drive
+    model: LanguageModel
+    settings: Settings
+    stopping: Callable[[], bool]
+    reach: Callable[[str], None]
+
+
+class Session:
+    """The work of one link under its lease.
+
+    Parameters
+    ----------
+    chain, shard
+        The claimed shard, and what it was when claimed.
+    grace
+        Seconds calls under way get to end once the link stops.
+    """
+
+    def __init__(
+        self, tools: Tools, chain: Chain, policy: Policy, shard: Shard, brief: Brief, grace: float
+    ) -> None:
+        settings, job = tools.settings, policy.job
+        self._tools = tools
+        self._chain = chain
+        self._policy = policy
+        self._shard = shard
+        self._grace = grace
+        self._start = self._renewed = self._asked = time.monotonic()
+        self._table = Table(tools.sheets, job.spreadsheet_id, job.sheet_id, brief, tools.model)
+        self._feed = Feed(settings.concurrency, settings.commit_rows, settings.commit_seconds, time.monotonic)
+        self._display = Display(tools.sheets, self._table, job, settings.display_seconds, tools.reach)
+        self._writer = PartWriter(tools.drive, job.parts[str(chain.number)], job.part_rows, shard.part)
+        self._reader = PartReader(tools.drive)
+        self._committer = Committer(
+            tools.documents,
+            chain,
+            self._writer,
+            self._feed,
+            policy,
+            settings.retention_days,
+            self._committed,
+            self._progress,
+            tools.reach,
+        )
+        self._pool = Pool(
+            self._feed, tools.model, brief.instructions, settings.concurrency, settings.model_timeout
+        )
+        self._scanner = ThreadPoolExecutor(1, thread_name_prefix="scan")
+        self._scan: Scan | None = None
+        self._void: set[str] = set()
+        self._lost = 0
+        self._batch: list[Item] = []
+        self._closing, self._dirty = shard.closing, shard.dirty
+        self._cursor, self._settled = shard.cursor, Counter(shard.settled)
+
+    def run(self) -> Ending:
+        """Work until the link must end; the caller ends it in the store by what this returns."""
+        try:
+            try:
+                self._recover()
+                return self._passes()
+            except (GoogleError, ColumnsGone, SheetGone) as error:
+                return self._wind_down(ending_of(error), commit=not _of_drive(error))
+        finally:
+            self._pool.stop()
+            self._scanner.shutdown(wait=False)
+            self._display.stop(self._chain.ttl / 6)
+
+    def leave(self, ending: Ending) -> Callable[[Shard], Shard]:
+        """What this link has to tell its successor, applied in the transaction that ends it."""
+        progress = self._progress()
+        in_vain = self._feed.uncommitted
+
+        def change(shard: Shard) -> Shard:
+            return replace(
+                shard,
+                **progress,
+                risks=[*shard.risks, in_vain] if in_vain else shard.risks,
+                silent_links=shard.silent_links + 1 if ending.silent else 0,
+            )
+
+        return change
+
+    def tally(self) -> dict[str, int]:
+        """What became of the rows: over the whole sheet, once a check has ended."""
+        pages = self._scan.pages if self._scan else []
+        return dict(self._settled + self._feed.tally(pages))
+
+    def stale_failures(self) -> list[str]:
+        """Keys of failures whose rows are no longer in the sheet, where one check saw all of it."""
+        if self._scan is None or self._cursor:
+            return []
+        return sorted(self._scan.failures.keys() - self._scan.keys)
+
+    # the course of a link
+
+    def _recover(self) -> None:
+        """Bring part and index together, in case the worker before died between the two."""
+        rows = self._writer.load(self._chain.deadline)
+        collection = results_path(self._policy.job.spreadsheet_id)
+        paths = {f"{collection}/{row.key}": row.key for row in rows if row.key}
+        found = self._tools.documents.get_many(paths)
+        known = {paths[path]: Result.from_data(item.data) for path, item in found.items()}
+        self._committer.adopt(rows, known)
+        here = self._tools.documents.query(collection, where=[("part", "==", self._writer.file_id)])
+        for item in here:
+            key = item.path.rsplit("/", 1)[1]
+            if not _holds(rows, key, Result.from_data(item.data)):
+                self._void.add(key)
+                self._lost += 1
+
+    def _passes(self) -> Ending:
+        while True:
+            ending = self._pass()
+            if ending is not None:
+                return ending
+            if not self._closing:
+                if not self._chain.finish_pass(self.leave_pass()):
+                    return Ending("closed")
+                self._closing = True
+            elif not self._dirty:
+                return Ending("finished")
+            self._dirty = False
+            self._cursor, self._settled = 0, Counter()
+            self._feed.forget()
+
+    def leave_pass(self) -> Callable[[Shard], Shard]:
+        """The state at the end of a first pass."""
+        progress = self._progress()
+        return lambda shard: replace(shard, **progress)
+
+    def _pass(self) -> Ending | None:
+        number = None if self._closing else self._chain.number
+        self._scan = Scan(
+            self._tools.documents,
+            self._table,
+            self._feed,
+            self._display,
+            self._reader,
+            self._policy,
+            number,
+            max(self._cursor, 1),
+            self._void,
+        )
+        future = self._scanner.submit(self._scan.run)
+        future.add_done_callback(lambda _: self._feed.poke())
+        while True:
+            self._commit(self._feed.batch(TICK))
+            self._beat()
+            ending = self._why_end(future)
+            if ending is not None:
+                return self._wind_down(ending)
+            if future.done() and self._feed.idle:
+                self._flush(self._chain.ttl)
+                self._dirty = self._dirty or self._scan.shown > 0
+                return None
+
+    def _why_end(self, scanning: Future[None]) -> Ending | None:
+        self._pool.check()
+        if self._display.error is not None:
+            raise self._display.error
+        if scanning.done():
+            scanning.result()
+        if self._pool.fatal is not None:
+            return Ending("paused", self._pool.fatal)
+        if self._pool.suspended is not None:
+            return Ending("handed over", delay=self._pool.suspended, silent=self._pool.silent)
+        elapsed = time.monotonic() - self._start
+        if self._tools.stopping() or elapsed >= self._tools.settings.link_budget:
+            return Ending("handed over")
+        if time.monotonic() - self._asked >= STATUS_SECONDS:
+            self._asked = time.monotonic()
+            if self._chain.status().status != "running":
+                return Ending("over")
+        return None
+
+    def _wind_down(self, ending: Ending, *, commit: bool = True) -> Ending:
+        """Let calls under way end, commit what they bring, show what is committed."""
+        self._feed.close()
+        end = time.monotonic() + self._grace
+        while commit and time.monotonic() < end and self._feed.uncommitted:
+            self._commit(self._feed.batch(TICK))
+            self._beat()
+        if commit and ending.reason not in NO_DISPLAY:
+            self._flush(self._grace)
+        return ending
+
+    # its parts
+
+    def _commit(self, batch: list[Item]) -> None:
+        tries = 0
+        while batch:
+            try:
+                self._committer.commit(batch)
+            except TryAgain as error:
+                tries += 1
+                if tries == UPLOAD_TRIES:
+                    raise
+                self._pause(error.wait or 2.0**tries)
+
+    def _pause(self, seconds: float) -> None:
+        end = time.monotonic() + seconds
+        while (left := end - time.monotonic()) > 0:
+            self._beat()
+            time.sleep(min(left, TICK))
+
+    def _beat(self) -> None:
+        """Renew the lease in time, and record cells that Sheets refused."""
+        refused = self._display.take_refused()
+        now = time.monotonic()
+        if not refused and now - self._renewed < self._chain.ttl / 4:
+            return
+        progress, job_id, epoch = self._progress(), self._policy.job_id, self._policy.job.epoch
+
+        def record(tx: Transaction) -> None:
+            for key, (row, reason) in refused.items():
+                failure = Failure("cell_refused", row + 1, 1, epoch, reason)
+                tx.set(failure_path(job_id, key), failure.to_data())
+
+        self._chain.write(lambda shard, _: replace(shard, **progress), record)
+        self._renewed = now
+        self._dirty = self._dirty or bool(refused)
+
+    def _flush(self, patience: float) -> None:
+        until_settled(self._display, self._beat, patience)
+        self._beat()
+
+    def _committed(self, item: Item, summary: str) -> None:
+        self._void.discard(item.key)
+        self._dirty = True
+        rows = {row for _, row in item.rows}
+        self._display.add(item.key, summary, rows, replace=True)
+
+    def _progress(self) -> dict[str, Any]:
+        pages = self._feed.settled(self._scan.pages) if self._scan else []
+        lost = self._lost + (self._scan.lost if self._scan else 0)
+        return {
+            "cursor": pages[-1].end if pages else self._cursor,
+            "settled": dict(self._settled + self._feed.tally(pages)),
+            "tally": self.tally(),
+            "dirty": self._dirty,
+            "lost": self._shard.lost + lost,
+            "timeouts": self._shard.timeouts + self._pool.repeats,
+        }
+
+
+def _holds(rows: list[PartRow], key: str, result: Result) -> bool:
+    if result.row >= len(rows):
+        return False
+    row = rows[result.row]
+    return row.key == key and text_hash(row.summary) == result.sha256
+
+
+def _of_drive(error: Exception) -> bool:
+    return isinstance(error, GoogleError) and error.service == "Drive"

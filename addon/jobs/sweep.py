@@ -1,0 +1,67 @@
+"""The sweep: links that are overdue are enqueued again, results past their retention are pruned."""
+
+import logging
+from collections.abc import Iterator
+
+from addon.google.errors import GoogleError
+from addon.google.tasks import Tasks
+from addon.jobs import model
+from addon.jobs.chain import Gone, enqueue, read_job, read_shard
+from addon.jobs.commands import release_spreadsheet
+from addon.jobs.records import Job, Shard, results_path, shard_path
+from addon.store.documents import Documents, Snapshot, StoreError, Transaction
+
+log = logging.getLogger(__name__)
+
+ABANDONED = 600.0
+"""Seconds after which a job whose click died while creating its files is cancelled."""
+
+
+def sweep(documents: Documents, tasks: Tasks) -> int:
+    """Heal every chain whose next link is lost; return how many links were enqueued.
+
+    Pressed by nobody: a lost task, a failed enqueue or a killed worker goes on within a minute or so.
+    """
+    enqueued = 0
+    for snapshot in _active(documents):
+        job_id = snapshot.path.rsplit("/", 1)[1]
+        job = Job.from_data(snapshot.data)
+        try:
+            if not job.prepared:
+                _cancel_abandoned(documents, job_id, job, snapshot)
+                continue
+            enqueued += sum(_heal(documents, tasks, job_id, number) for number in range(job.shards))
+            documents.prune(results_path(job.spreadsheet_id), "until", snapshot.read_time)
+        except (GoogleError, StoreError) as error:
+            log.warning("sweep: job %s skipped this time (%s)", job_id, type(error).__name__)
+    return enqueued
+
+
+def _active(documents: Documents) -> Iterator[Snapshot]:
+    yield from documents.query("jobs", where=[("status", "in", ["queued", "running"])])
+
+
+def _cancel_abandoned(documents: Documents, job_id: str, job: Job, snapshot: Snapshot) -> None:
+    until = job.preparing_until
+    if until is not None and (snapshot.read_time - until).total_seconds() > ABANDONED:
+        documents.transact(lambda tx: release_spreadsheet(tx, job_id, "cancelled"))
+
+
+def _heal(documents: Documents, tasks: Tasks, job_id: str, number: int) -> bool:
+    now = documents.now()
+    if not model.overdue(read_job(documents, job_id), read_shard(documents, job_id, number), now):
+        return False
+
+    def work(tx: Transaction) -> Shard | None:
+        try:
+            job, shard = read_job(tx, job_id), read_shard(tx, job_id, number)
+        except Gone:
+            return None
+        if not model.overdue(job, shard, tx.now):
+            return None
+        fresh = model.nudged(shard, tx.now)
+        tx.set(shard_path(job_id, number), fresh.to_data())
+        return fresh
+
+    fresh = documents.transact(work)
+    return fresh is not None and enqueue(tasks, job_id, number, fresh)

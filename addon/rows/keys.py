@@ -1,0 +1,107 @@
+"""The idempotency key of a row, and the hygiene its text goes through first. Pure."""
+
+import hashlib
+import json
+import unicodedata
+from collections.abc import Mapping, Sequence
+
+KEY_VERSION = 1
+"""Part of every key: raise it when the way a key is made changes, so that old results count as other work."""
+
+CELL_LIMIT = 50_000
+"""Characters one Sheets cell takes; longer writes are refused with HTTP 400."""
+
+SUMMARY_LIMIT = 45_000
+"""Longest summary kept, in UTF-16 units: below `CELL_LIMIT` whichever unit Sheets counts in."""
+
+ERROR_VALUES = frozenset(
+    {"#REF!", "#N/A", "#DIV/0!", "#NAME?", "#VALUE!", "#NUM!", "#NULL!", "#ERROR!", "Loading..."}
+)
+"""What `FORMATTED_VALUE` shows for a formula that failed or has not been computed yet."""
+
+_INVISIBLE = dict.fromkeys(map(ord, "\u200b\u200c\u200d\u2060\ufeff\u00ad\u200e\u200f"))
+_REPLACEMENT = "\ufffd"
+
+
+def clean(text: str) -> str:
+    """Make cell text fit to be hashed, sent and stored.
+
+    Line ends become ``\\n``; control characters other than newline and tab go (providers refuse them);
+    a lone surrogate becomes U+FFFD (it cannot be encoded as UTF-8). Nothing else changes.
+    """
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(map(_clean_character, text))
+
+
+def _clean_character(character: str) -> str:
+    if character in "\n\t":
+        return character
+    category = unicodedata.category(character)
+    if category == "Cc":
+        return ""
+    return _REPLACEMENT if category == "Cs" else character
+
+
+def is_blank(text: str) -> bool:
+    """Whether nobody would see anything in the cell: only spaces and invisible characters."""
+    return not text.translate(_INVISIBLE).strip()
+
+
+def utf16_units(text: str) -> int:
+    """Length in UTF-16 code units, the largest count Sheets could be using."""
+    return len(text) + sum(1 for character in text if ord(character) > 0xFFFF)
+
+
+def cap_summary(text: str) -> str:
+    """Shorten a summary to `SUMMARY_LIMIT` UTF-16 units, never inside a character, marked by an ellipsis."""
+    if len(text) * 2 <= SUMMARY_LIMIT or utf16_units(text) <= SUMMARY_LIMIT:
+        return text
+    kept = text.encode("utf-16-le")[: (SUMMARY_LIMIT - 1) * 2].decode("utf-16-le", errors="ignore")
+    while kept and (unicodedata.combining(kept[-1]) or kept[-1] in "\u200d\ufe0f"):
+        kept = kept[:-1]
+    return kept + "…"
+
+
+def idempotency_key(
+    model: str,
+    settings: Mapping[str, str | int | float | bool],
+    instructions: str,
+    fields: Sequence[tuple[str, str]],
+) -> str:
+    """Hash what decides a summary, and nothing else.
+
+    Parameters
+    ----------
+    model, settings
+        Name of the model and its generation settings.
+    instructions
+        What the person asked for.
+    fields
+        Column titles and cell texts in column order: the rendered prompt.
+
+    Returns
+    -------
+    str
+        64 hexadecimal digits: SHA-256 of the canonical JSON (sorted keys, no spaces, UTF-8). JSON keeps
+        the borders between fields, so ``("a|b", "c")`` and ``("a", "b|c")`` differ.
+    """
+    canonical = json.dumps(
+        [KEY_VERSION, model, dict(settings), instructions, [list(pair) for pair in fields]],
+        ensure_ascii=False,
+        sort_keys=True,
+        separators=(",", ":"),
+        allow_nan=False,
+    )
+    return hashlib.sha256(canonical.encode()).hexdigest()
+
+
+def text_hash(text: str) -> str:
+    """SHA-256 of a summary's UTF-8, in hexadecimal: tells whether a file or a cell still holds it."""
+    return hashlib.sha256(text.encode("utf-8", errors="surrogatepass")).hexdigest()
+
+
+def shard_of(key: str, shards: int) -> int:
+    """Which of a job's shards works on ``key``: the same for equal rows, wherever they are or move to."""
+    return int(key[:8], 16) % shards

@@ -1,0 +1,135 @@
+"""The composition root: the one place where settings become adapters."""
+
+import importlib
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from addon.google.access import UserAccess
+from addon.google.drive import Drive
+from addon.google.identity import IdentityError, LocalIdentity
+from addon.google.session import Session, bearer
+from addon.google.sheets import Sheets
+from addon.google.tasks import Tasks
+from addon.jobs.session import Tools
+from addon.jobs.start import Desk
+from addon.llm.base import LanguageModel
+from addon.settings import Settings, SettingsError
+from addon.store.documents import Documents
+
+
+def _nothing(_: str) -> None:
+    """The fault point seam outside of tests."""
+
+
+@dataclass(frozen=True)
+class Services:
+    """Everything the edges work with.
+
+    ``stopping`` is set when the process has been told to end: links then hand over.
+    """
+
+    settings: Settings
+    documents: Documents
+    tasks: Tasks
+    model: LanguageModel
+    identity: LocalIdentity
+    worker_sheets: Sheets
+    worker_drive: Drive
+    stopping: threading.Event = field(default_factory=threading.Event)
+    reach: Callable[[str], None] = _nothing
+
+    def user_access(self, token: str, user_id: str) -> UserAccess:
+        """Clients that act with a user's token."""
+        session = Session(bearer(token))
+        return UserAccess(
+            user_id,
+            Sheets(session, self.settings.sheets_endpoint, "user"),
+            Drive(session, self.settings.drive_endpoint, "user"),
+        )
+
+    @property
+    def desk(self) -> Desk:
+        """What starting a job needs."""
+        return Desk(self.documents, self.tasks, self.model, self.settings, self.identity.worker_email)
+
+    @property
+    def tools(self) -> Tools:
+        """What a link needs."""
+        return Tools(
+            self.documents,
+            self.worker_sheets,
+            self.worker_drive,
+            self.model,
+            self.settings,
+            self.stopping.is_set,
+            self.reach,
+        )
+
+
+def build(settings: Settings, *, reach: Callable[[str], None] = _nothing) -> Services:
+    """Make the adapters that the settings ask for.
+
+    Raises
+    ------
+    SettingsError
+        They cannot be made; the message says which setting to change.
+    """
+    identity = _identity(settings)
+    session = Session(bearer(identity.worker_token))
+    return Services(
+        settings=settings,
+        documents=open_documents(settings),
+        tasks=Tasks(
+            settings.queue, settings.tasks_endpoint, settings.base_url, account=identity.worker_email
+        ),
+        model=_model(settings),
+        identity=identity,
+        worker_sheets=Sheets(session, settings.sheets_endpoint, "worker"),
+        worker_drive=Drive(session, settings.drive_endpoint, "worker"),
+        reach=reach,
+    )
+
+
+def open_documents(settings: Settings) -> Documents:
+    """Open the store; only the adapter asked for is imported."""
+    if settings.store == "firestore":
+        from addon.store.firestore import FirestoreDocuments  # noqa: PLC0415  # gRPC costs start-up time
+
+        return FirestoreDocuments(settings.project)
+    from addon.store.sqlite import SqliteDocuments  # noqa: PLC0415  # see above
+
+    try:
+        settings.state.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise SettingsError(
+            f"ADDON_STATE is {settings.state}, but that folder cannot be made ({error.strerror})."
+        ) from None
+    return SqliteDocuments(settings.state / "store.sqlite")
+
+
+def _identity(settings: Settings) -> LocalIdentity:
+    if settings.local_identity is None:
+        raise SettingsError(
+            "ADDON_LOCAL_IDENTITY is not set. This version checks its callers by the simulator's identity "
+            "file only, so it serves nobody else: run `addon demo`, or point the setting at that file."
+        )
+    try:
+        return LocalIdentity.load(settings.local_identity)
+    except IdentityError as error:
+        raise SettingsError(f"ADDON_LOCAL_IDENTITY: {error}") from None
+
+
+def _model(settings: Settings) -> LanguageModel:
+    if settings.model == "builtin":
+        from addon.llm.builtin import Builtin  # noqa: PLC0415  # a card must not wait for its libraries
+
+        return Builtin()
+    module_name, _, name = settings.model.partition(":")
+    try:
+        factory: Callable[[], LanguageModel] = getattr(importlib.import_module(module_name), name)
+    except (ImportError, AttributeError) as error:
+        raise SettingsError(
+            f"ADDON_MODEL is {settings.model!r}, but that cannot be imported ({type(error).__name__})."
+        ) from None
+    return factory()

@@ -1,0 +1,1 @@
+"""What the user sees: cards, their words, and the routes Google calls for them."""

@@ -1,0 +1,141 @@
+"""The sidebar's HTTP edge: read and authorise the call, hand it on, turn what went wrong into an answer."""
+
+import json
+import logging
+import secrets
+import traceback
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from flask import Blueprint, g, jsonify, request
+from flask.typing import ResponseReturnValue
+from werkzeug.exceptions import BadRequest, HTTPException, UnsupportedMediaType
+
+from addon.google.errors import FileMissing, GoogleError, GrantMissing, JobBlocked, TryAgain
+from addon.google.identity import Unauthorised
+from addon.services import Services
+from addon.sidebar import answers
+from addon.sidebar.actions import HANDLERS, NoSpreadsheet, Visit
+from addon.sidebar.cards import connect_card, error_card
+from addon.sidebar.events import FORM_PARAMETER, BadEvent, Event, keep_form, parse_event
+from addon.sidebar.text import Words
+from addon.sidebar.widgets import TRIGGERS, Action, Json, Links
+from addon.store.documents import StoreError
+
+MAX_BODY_BYTES = 256 * 1024
+"""An event is a few KB of tokens and a form of at most 4,000 characters of text."""
+
+FILE_SCOPE = "https://www.googleapis.com/auth/drive.file"
+FILE_SCOPES = frozenset(
+    {
+        FILE_SCOPE,
+        "https://www.googleapis.com/auth/drive",
+        "https://www.googleapis.com/auth/spreadsheets",
+    }
+)
+"""With any of these Google lets a token read a spreadsheet (scopes of `spreadsheets.get`)."""
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class _Call:
+    """A call as far as it is understood: enough to answer it, whatever happens next."""
+
+    action: Action
+    event: Event
+    words: Words
+    links: Links
+
+    def answer(self, card: Json) -> Json:
+        return answers.shown(card) if self.action in TRIGGERS else answers.updated(card)
+
+    def failed(self, sentence: str) -> Json:
+        """Answer with what happened and a button that makes the same call again."""
+        if self.action in TRIGGERS:
+            return self.answer(error_card(self.words, self.links, sentence, "refresh", {}))
+        parameters = dict(self.event.parameters)
+        if self.event.form:
+            parameters[FORM_PARAMETER] = keep_form(self.event)
+        return self.answer(error_card(self.words, self.links, sentence, self.action, parameters))
+
+
+def blueprint(services: Services) -> Blueprint:
+    """Build the routes ``POST /sidebar/<action>``."""
+    routes = Blueprint("sidebar", __name__, url_prefix="/sidebar")
+    for action in HANDLERS:
+        routes.add_url_rule(f"/{action}", action, partial(_answer, services, action), methods=["POST"])
+    routes.register_error_handler(BadEvent, lambda error: _refusal(400, "bad_event", str(error)))
+    routes.register_error_handler(Unauthorised, _unauthorised)
+    routes.register_error_handler(HTTPException, _http_error)
+    # The outermost edge: Google drops an error page without a word, so whatever fails, people get a sentence.
+    # The failure is logged there, so nothing is swallowed.
+    routes.register_error_handler(Exception, _unexpected)
+    return routes
+
+
+def _answer(services: Services, action: Action) -> ResponseReturnValue:
+    body = _json_body()
+    event = parse_event(body)
+    words, links = Words(event.locale, event.zone), Links(services.settings.base_url, event.spreadsheet_id)
+    call = g.sidebar_call = _Call(action, event, words, links)
+    caller = services.identity.sidebar_caller(dict(request.headers), body)
+    if event.scopes and FILE_SCOPES.isdisjoint(event.scopes):
+        return answers.ask_for_scopes(FILE_SCOPE)
+    user = services.user_access(caller.token, caller.user_id)
+    try:
+        return HANDLERS[action](Visit(services, event, words, links, user))
+    except (NoSpreadsheet, GrantMissing):
+        return call.answer(connect_card(words, links))
+    except (GoogleError, StoreError) as error:
+        log.warning("sidebar/%s: %s", action, error)
+        return call.failed(_sentence(words, error))
+
+
+def _sentence(words: Words, error: GoogleError | StoreError) -> str:
+    if isinstance(error, TryAgain):
+        return words("error.google_busy")
+    if isinstance(error, FileMissing):
+        return words("error.file_gone")
+    if isinstance(error, StoreError):
+        return words("error.store_busy")
+    return words.coded("blocked", error.code if isinstance(error, JobBlocked) else "other")
+
+
+def _json_body() -> Any:
+    if request.mimetype != "application/json":
+        raise UnsupportedMediaType("The body must be JSON (Content-Type: application/json).")
+    request.max_content_length = MAX_BODY_BYTES
+    try:
+        return json.loads(request.get_data())
+    except (ValueError, RecursionError):
+        raise BadRequest("The body is not JSON, or is nested too deeply.") from None
+
+
+def _refusal(status: int, code: str, message: str) -> ResponseReturnValue:
+    """Answer a caller that is not Google in the one JSON shape for errors, with no card."""
+    return jsonify(error={"code": code, "message": message}), status
+
+
+def _unauthorised(error: Unauthorised) -> ResponseReturnValue:
+    log.warning("sidebar: call refused: %s", error)
+    return _refusal(401, "unauthorised", "The call does not carry valid proof that it comes from Google.")
+
+
+def _http_error(error: HTTPException) -> ResponseReturnValue:
+    code = error.name.lower().replace(" ", "_")
+    return _refusal(error.code or 500, code, error.description or error.name)
+
+
+def _unexpected(error: Exception) -> ResponseReturnValue:
+    # Class and place only: the message of an exception we do not know may hold somebody's text.
+    place = traceback.extract_tb(error.__traceback__)[-1]
+    reference = secrets.token_hex(4)
+    name = type(error).__name__
+    log.error("sidebar: %s at %s:%s, reference %s", name, Path(place.filename).name, place.lineno, reference)
+    call: _Call | None = g.get("sidebar_call")
+    if call is None:
+        return _refusal(500, "internal_error", f"The call failed; reference {reference}.")
+    return call.failed(call.words("error.unexpected", reference=reference))

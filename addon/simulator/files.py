@@ -1,0 +1,326 @@
+"""Drive's files: who owns them, who sees them, what is in them."""
+
+import hashlib
+import json
+import secrets
+import sqlite3
+import threading
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+
+from addon.simulator.errors import Refusal, invalid
+from addon.simulator.state import State, replace_file
+
+FOLDER = "application/vnd.google-apps.folder"
+SPREADSHEET = "application/vnd.google-apps.spreadsheet"
+GOOGLE_TYPES = "application/vnd.google-apps."
+
+_COLUMNS = (
+    "id, owner, name, mime_type, description, parents, app_properties, trashed, version, created, modified, "
+    "blob, size, md5, sha256"
+)
+_STRENGTH = {"reader": 1, "commenter": 1, "writer": 2, "owner": 3}
+_PROPERTY_BYTES = 124
+"""Most UTF-8 bytes of an app property's key and value together (Drive guide on custom file properties)."""
+_PROPERTIES = 30
+"""Most app properties of one file that one app may have (same guide)."""
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """A file's metadata. ``blob`` names its content in the state folder; Google's own formats have none."""
+
+    id: str
+    owner: str
+    name: str
+    mime_type: str
+    description: str
+    parents: tuple[str, ...]
+    app_properties: Mapping[str, str]
+    trashed: bool
+    version: int
+    created: float
+    modified: float
+    blob: str | None = None
+    size: int | None = None
+    md5: str | None = None
+    sha256: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Permission:
+    """What somebody may do with a file: ``owner``, ``writer``, ``commenter`` or ``reader``."""
+
+    id: str
+    email: str
+    role: str
+
+
+def permission_id(email: str) -> str:
+    """The id of a person's permission: the same on every file, as in Drive."""
+    return str(int(hashlib.sha256(email.lower().encode()).hexdigest()[:16], 16))
+
+
+def not_found(file_id: str) -> Refusal:
+    """Drive's answer for a file that is not there, and equally for one that the caller may not see."""
+    return Refusal(404, f"File not found: {file_id}.", location="fileId")
+
+
+def new_id(length: int = 33) -> str:
+    """An id such as Drive makes: 33 characters for files, 44 for spreadsheets, beginning with 1."""
+    alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+    return "1" + "".join(secrets.choice(alphabet) for _ in range(length - 1))
+
+
+class Files:
+    """The files of one simulator. Safe to share between threads.
+
+    Parameters
+    ----------
+    clock
+        Seconds since 1970, for the times shown.
+    """
+
+    def __init__(self, state: State, clock: Callable[[], float] = time.time) -> None:
+        self._state = state
+        self._clock = clock
+        self._lock = threading.RLock()
+        self.list_lag = 0.0
+        """Seconds for which ``files.list`` does not show a new file, as Drive's does not promise to."""
+        self._remove_orphans()
+
+    def get(self, file_id: str, email: str, needed: str = "reader") -> File:
+        """A file that ``email`` may use with at least the role ``needed``.
+
+        Raises
+        ------
+        Refusal
+            404 where there is none or it is not shared, 403 where the role is not enough.
+        """
+        file = self.find(file_id)
+        if file is None:
+            raise not_found(file_id)
+        role = self.role(file, email)
+        if role is None:
+            raise not_found(file_id)
+        if _STRENGTH[role] < _STRENGTH[needed]:
+            raise Refusal(403, "The user does not have sufficient permissions for this file.")
+        return file
+
+    def find(self, file_id: str) -> File | None:
+        """The file with this id, whoever owns it."""
+        found = self._state.rows(f"SELECT {_COLUMNS} FROM files WHERE id = ?", [file_id])
+        return _file(found[0]) if found else None
+
+    def name(self, file_id: str) -> str:
+        """A file's name; nothing where there is no such file."""
+        file = self.find(file_id)
+        return file.name if file else ""
+
+    def role(self, file: File, email: str) -> str | None:
+        """The strongest role ``email`` has on the file, by itself or by a folder it is in."""
+        roles = [item.role for item in self.permissions(file) if item.email.lower() == email.lower()]
+        return max(roles, key=lambda role: _STRENGTH[role], default=None)
+
+    def permissions(self, file: File, *, inherited: bool = True) -> list[Permission]:
+        """Who may use the file, the owner first."""
+        result = [Permission(permission_id(file.owner), file.owner, "owner")]
+        stored = "SELECT id, email, role FROM permissions WHERE file = ? ORDER BY rowid"
+        result += [Permission(*row) for row in self._state.rows(stored, [file.id])]
+        for parent in map(self.find, file.parents) if inherited else ():
+            if parent is not None:
+                result += self.permissions(parent)[1:]
+        return result
+
+    def generate_ids(self, email: str, count: int) -> list[str]:
+        """Make ids that only ``email`` may create files with."""
+        ids = [new_id() for _ in range(count)]
+        with self._state.transaction() as statements:
+            statements.executemany(
+                "INSERT INTO generated_ids VALUES (?, ?)", [(file_id, email) for file_id in ids]
+            )
+        return ids
+
+    def usable_id(self, file_id: str, email: str, mime_type: str) -> str:
+        """Check an id that a caller wants to create a file with.
+
+        Raises
+        ------
+        Refusal
+            409 where it is in use; 400 where it was not generated for the caller or the type cannot have one.
+        """
+        if mime_type.startswith(GOOGLE_TYPES) and mime_type != FOLDER:
+            raise Refusal(
+                400,
+                "Generated IDs are not supported for Docs Editors formats.",
+                reason="generatedIdNotSupported",
+            )
+        if self.find(file_id) is not None:
+            raise Refusal(409, "A file already exists with the provided ID.", reason="fileIdInUse")
+        if not self._state.rows(
+            "SELECT 1 FROM generated_ids WHERE id = ? AND email = ?", [file_id, email]
+        ):
+            raise Refusal(400, "The provided file ID is not usable.", reason="invalid", location="file.id")
+        return file_id
+
+    def add(
+        self,
+        owner: str,
+        name: str,
+        mime_type: str,
+        *,
+        file_id: str | None = None,
+        parents: Iterable[str] = (),
+        app_properties: Mapping[str, str | None] | None = None,
+        description: str = "",
+        content: bytes | None = None,
+    ) -> str:
+        """Create a file and return its id."""
+        if file_id is None:
+            file_id = new_id(44 if mime_type == SPREADSHEET else 33)
+        now = self._clock()
+        properties = merged_properties({}, app_properties or {})
+        file = File(
+            file_id, owner, name, mime_type, description, tuple(parents), properties, False, 1, now, now
+        )
+        with self._lock:
+            if self.find(file_id) is not None:
+                raise Refusal(409, "A file already exists with the provided ID.", reason="fileIdInUse")
+            if not mime_type.startswith(GOOGLE_TYPES):
+                file = self._with_content(file, content or b"")
+            self._store(file)
+        return file_id
+
+    def change(self, file: File, *, content: bytes | None = None) -> None:
+        """Store a file's new metadata and, if given, its new content, which is on disk first."""
+        with self._lock:
+            current = self.find(file.id)
+            if current is None:
+                raise not_found(file.id)
+            content_of = replace(
+                file, blob=current.blob, size=current.size, md5=current.md5, sha256=current.sha256
+            )
+            changed = replace(content_of, version=current.version + 1, modified=self._clock())
+            if content is not None:
+                changed = self._with_content(changed, content)
+            self._store(changed)
+            if content is not None and current.blob is not None:
+                (self._state.blobs / current.blob).unlink(missing_ok=True)
+
+    def touch(self, statements: sqlite3.Connection, file_id: str) -> None:
+        """Say in a running transaction that the file was changed."""
+        statements.execute(
+            "UPDATE files SET version = version + 1, modified = ? WHERE id = ?", [self._clock(), file_id]
+        )
+
+    def remove(self, file: File) -> None:
+        """Delete a file for good."""
+        with self._lock:
+            with self._state.transaction() as statements:
+                statements.execute("DELETE FROM files WHERE id = ?", [file.id])
+                statements.execute("DELETE FROM permissions WHERE file = ?", [file.id])
+            if file.blob is not None:
+                (self._state.blobs / file.blob).unlink(missing_ok=True)
+
+    def share(self, file: File, email: str, role: str) -> Permission:
+        """Give somebody a role; they have one on each file, so this replaces an earlier one."""
+        permission = Permission(permission_id(email), email, role)
+        with self._state.transaction() as statements:
+            statements.execute(
+                "INSERT INTO permissions VALUES (?, ?, ?, ?) "
+                "ON CONFLICT (file, id) DO UPDATE SET role = excluded.role",
+                [file.id, permission.id, email, role],
+            )
+        return permission
+
+    def unshare(self, file: File, identifier: str) -> bool:
+        """Take a permission away; say whether the file itself had it."""
+        with self._state.transaction() as statements:
+            gone = statements.execute(
+                "DELETE FROM permissions WHERE file = ? AND id = ?", [file.id, identifier]
+            )
+            return gone.rowcount == 1
+
+    def read(self, file_id: str) -> bytes:
+        """A file's content.
+
+        Raises
+        ------
+        Refusal
+            404 where there is no file, 403 where it is in one of Google's own formats.
+        """
+        with self._lock:  # so that the content named by the metadata is not replaced in between
+            file = self.find(file_id)
+            if file is None:
+                raise not_found(file_id)
+            if file.blob is None:
+                raise Refusal(
+                    403,
+                    "Only files with binary content can be downloaded. Use Export with Docs Editors files.",
+                    reason="fileNotDownloadable",
+                    location="alt",
+                )
+            return (self._state.blobs / file.blob).read_bytes()
+
+    def _with_content(self, file: File, content: bytes) -> File:
+        blob = f"{file.id}.{secrets.token_hex(4)}"
+        replace_file(self._state.blobs / blob, content)
+        md5 = hashlib.md5(content, usedforsecurity=False).hexdigest()
+        return replace(
+            file, blob=blob, size=len(content), md5=md5, sha256=hashlib.sha256(content).hexdigest()
+        )
+
+    def _store(self, file: File) -> None:
+        values = [
+            *(file.id, file.owner, file.name, file.mime_type, file.description),
+            *(json.dumps(file.parents), json.dumps(dict(file.app_properties)), file.trashed, file.version),
+            *(file.created, file.modified, file.blob, file.size, file.md5, file.sha256),
+        ]
+        with self._state.transaction() as statements:
+            marks = ", ".join("?" * len(values))
+            statements.execute(f"INSERT OR REPLACE INTO files ({_COLUMNS}) VALUES ({marks})", values)
+
+    def _remove_orphans(self) -> None:
+        """Remove content that no file names: a crash came between writing it and naming it."""
+        named = {row[0] for row in self._state.rows("SELECT blob FROM files WHERE blob IS NOT NULL")}
+        for path in self._state.blobs.iterdir():
+            if path.name not in named:
+                path.unlink()
+
+    def list(self) -> list[File]:
+        """All files, the newest first."""
+        found = self._state.rows(f"SELECT {_COLUMNS} FROM files ORDER BY created DESC, id")
+        return [_file(row) for row in found]
+
+
+def merged_properties(old: Mapping[str, str], changes: Mapping[str, str | None]) -> dict[str, str]:
+    """App properties after a change; ``None`` clears one.
+
+    Raises
+    ------
+    Refusal
+        One is too long, or there are too many.
+    """
+    result = dict(old)
+    for key, value in changes.items():
+        if value is None:
+            result.pop(key, None)
+            continue
+        if len((key + value).encode()) > _PROPERTY_BYTES:
+            raise invalid(
+                f"Properties and app properties are limited to {_PROPERTY_BYTES} bytes. "
+                "The limit applies to the sum of the key and value in UTF-8."
+            )
+        result[key] = value
+    if len(result) > _PROPERTIES:
+        raise Refusal(403, "The limit for app properties was exceeded.", reason="appPropertiesLimitExceeded")
+    return result
+
+
+def _file(row: tuple[object, ...]) -> File:
+    values = list(row)
+    values[5] = tuple(json.loads(str(values[5])))
+    values[6] = json.loads(str(values[6]))
+    values[7] = bool(values[7])
+    return File(*values)  # type: ignore[arg-type]
