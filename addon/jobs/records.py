@@ -8,6 +8,7 @@ from typing import Any, Literal, Self
 
 Status = Literal["queued", "running", "paused", "done", "cancelled"]
 Mode = Literal["new_or_changed", "empty_only", "all"]
+MODES: tuple[Mode, ...] = ("new_or_changed", "empty_only", "all")
 
 
 class _Document:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from addon.llm import builtin_words as words
 from addon.llm.builtin_clip import is_wide, sentences, width
 
-BLOCK = 1_000
+BLOCK = 500
 """Most characters handed to the sentence splitter at once; see `builtin_clip.sentences`."""
 
 RUN_ON_WORDS = 24
@@ -95,11 +95,12 @@ def _paragraphs(lines: list[str]) -> Iterator[str]:
 def _blocks(paragraph: str) -> Iterator[str]:
     start = 0
     while len(paragraph) - start > BLOCK:
-        end = start + BLOCK
-        border = max(paragraph.rfind(mark, start + BLOCK // 2, end) for mark in "。！？ ")
-        end = border + 1 if border >= 0 else end
-        yield paragraph[start:end]
-        start = end
+        part = paragraph[start : start + BLOCK]
+        end = max(part.rfind(mark) + len(mark) for mark in ("。", "！", "？", ". ", "! ", "? "))
+        if end < BLOCK // 2:
+            end = max(part.rfind(" ") + 1, BLOCK // 2)
+        yield part[:end]
+        start += end
     yield paragraph[start:]
 
 

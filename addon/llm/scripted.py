@@ -190,6 +190,11 @@ class ScriptedModel:
         with self._changed:
             return self._changed.wait_for(lambda: self._in_flight >= calls, timeout)
 
+    def wait_until_ended(self, calls: int, timeout: float = 10.0) -> bool:
+        """Wait until that many calls have ended in all; says whether they have within ``timeout`` s."""
+        with self._changed:
+            return self._changed.wait_for(lambda: len(self._calls) - self._in_flight >= calls, timeout)
+
     def _start(self, prompt: Prompt, timeout: float) -> tuple[int, Outcome | None]:
         with self._changed:
             number = len(self._calls)

@@ -96,7 +96,7 @@ def _as_of(words: Words, status: JobStatus) -> str:
 
 
 def _details(words: Words, status: JobStatus) -> list[str]:
-    remaining = status.rows - status.done - status.failed if status.status == "cancelled" else 0
+    remaining = status.rows - status.done - status.failed if status.status in OVER else 0
     counted = [
         ("status.failed", "rows", "row", status.failed),
         ("status.remaining", "rows", "row", remaining),
@@ -139,7 +139,7 @@ def _failures(words: Words, links: Links, status: JobStatus) -> list[Json]:
         for group in status.failures
     ]
     if over:
-        rows = words.count("row", status.failed)
+        rows = words.count("failed_row", status.failed)
         widgets.append(buttons([links.button(words("status.retry_all", rows=rows), "retry")]))
     return widgets
 

@@ -49,7 +49,7 @@ class Words:
         return f"{value:,}"
 
     def count(self, unit: str, value: int) -> str:
-        """Return a quantity with its unit: ``row``, ``call``, ``column`` or ``tab``."""
+        """Return a quantity with its unit: ``row``, ``failed_row``, ``call``, ``column`` or ``tab``."""
         return self(f"{unit}.{'one' if value == 1 else 'many'}", n=self.number(value))
 
     def titles(self, names: Iterable[str]) -> str:

@@ -5,6 +5,8 @@ TEXTS: dict[str, str] = {
     # quantities
     "row.one": "{n} 行",
     "row.many": "{n} 行",
+    "failed_row.one": "失敗した {n} 行",
+    "failed_row.many": "失敗した {n} 行",
     "call.one": "{n} 回",
     "call.many": "{n} 回",
     "column.one": "{n} 列",
@@ -60,7 +62,6 @@ TEXTS: dict[str, str] = {
     "列を読み直してください。",
     "run.no_tabs": "このスプレッドシートには、行のあるシートがありません。シートを追加してから、"
     "読み直してください。",
-    "run.choose_columns": "読み取る列を 1 つ以上選んでください。",
     "run.tab_changed": "選んだシートの列を表示しました。確認してから「要約を実行」を押してください。",
     # status card
     "status.queued": "開始待ち",
@@ -70,14 +71,14 @@ TEXTS: dict[str, str] = {
     "status.cancelled": "中止",
     "status.model": "モデル：{model}",
     "status.progress": "{bar} {percent}%",
-    "status.counts": "{rows}のうち {done} を要約しました",
+    "status.counts": "{rows}のうち {done} 行が完了",
     "status.left": "残り時間：{time}",
     "status.rate": "速さ：{rate}",
     "status.updated": "最後に進んだ時刻 {time}",
     "status.checked": "{time} 現在の表示です。「更新」を押すと最新になります。",
     "status.failed": "要約できなかった行：{rows}",
     "status.blank": "空のため飛ばした行：{rows}",
-    "status.reused": "以前の要約を使った行：{rows}",
+    "status.reused": "モデルを使わずに済んだ行（すでにあったもの）：{rows}",
     "status.remaining": "手をつけていない行：{rows}",
     "status.called": "モデルの使用：{calls}",
     "status.tokens": "トークン：読み取り {input}、書き出し {output}",
@@ -96,7 +97,7 @@ TEXTS: dict[str, str] = {
     "status.failures": "要約できなかった行",
     "status.group_rows": "{count}（行番号 {numbers}）",
     "status.group_more": "{count}（行番号 {numbers} ほか）",
-    "status.retry_all": "失敗した {rows}をやり直す",
+    "status.retry_all": "{rows}をやり直す",
     "status.retry_group": "やり直す",
     # short messages after a click
     "said.started": "開始しました。このパネルを閉じても、処理は続きます。",

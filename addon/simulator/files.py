@@ -208,6 +208,10 @@ class Files:
             if content is not None and current.blob is not None:
                 (self._state.blobs / current.blob).unlink(missing_ok=True)
 
+    def now(self) -> float:
+        """The clock that files are dated by."""
+        return self._clock()
+
     def touch(self, statements: sqlite3.Connection, file_id: str) -> None:
         """Say in a running transaction that the file was changed."""
         statements.execute(

@@ -1,6 +1,5 @@
 """Sheets v4 over HTTP."""
 
-from collections.abc import Mapping
 from typing import Any
 
 from flask import Blueprint, Response, g, request
@@ -11,8 +10,8 @@ from addon.simulator.files import SPREADSHEET, Files
 from addon.simulator.gate import answer, handles
 from addon.simulator.grid import Area, Sheet
 from addon.simulator.gridrequests import Editor, apply, properties_of
-from addon.simulator.ranges import checked_text, exceeds, filtered, fits
-from addon.simulator.workbook import Draft, Workbook
+from addon.simulator.ranges import exceeds, filtered
+from addon.simulator.workbook import Workbook
 from addon.simulator.workbooks import Workbooks
 
 
@@ -96,22 +95,6 @@ def blueprint(workbooks: Workbooks, files: Files, url: str) -> Blueprint:
             replies = apply(draft, body.get("requests", []), editor)
         return answer({"spreadsheetId": spreadsheet_id, "replies": replies})
 
-    @routes.post("/<spreadsheet_id>/values:batchUpdate")
-    @handles("sheets.write")
-    def update_values(spreadsheet_id: str) -> Response:
-        workbook, editor = opened(spreadsheet_id, "writer")
-        body = g.body or {}
-        option = body.get("valueInputOption", "INPUT_VALUE_OPTION_UNSPECIFIED")
-        if option == "INPUT_VALUE_OPTION_UNSPECIFIED":
-            raise invalid("'valueInputOption' is required but not specified")
-        if option != "RAW":
-            raise unsupported("values that are parsed as if typed in; use RAW")
-        if not editor.owner and any(sheet.protections for sheet in workbook.sheets):
-            raise unsupported("values:batchUpdate in a workbook with protected ranges")
-        with workbook.edit() as draft:
-            cells = sum(_write(draft, item) for item in body.get("data", []))
-        return answer({"spreadsheetId": spreadsheet_id, "totalUpdatedCells": cells})
-
     return routes
 
 
@@ -153,32 +136,3 @@ def _trimmed(column: list[str]) -> list[str]:
     while column and not column[-1]:
         column.pop()
     return column
-
-
-def _write(draft: Draft, item: Mapping[str, Any]) -> int:
-    """Write one ``ValueRange`` as it is; ``null`` leaves a cell alone."""
-    if _by_columns(item.get("majorDimension")):
-        raise unsupported("writing values by columns")
-    found, bounds = a1.resolve(item.get("range", ""), draft.sheets)
-    sheet = draft.sheet(found.sheet_id)
-    area = bounds.within(sheet)
-    if not fits(sheet, area):
-        raise exceeds(sheet, area)
-    count = 0
-    for row, values in enumerate(item.get("values", []), start=area.first_row):
-        if row >= area.end_row:
-            raise _outside(sheet, area, f"row [{row + 1}]")
-        for column, value in enumerate(values, start=area.first_column):
-            if column >= area.end_column:
-                raise _outside(sheet, area, f"column [{a1.letters(column)}]")
-            if value is None:
-                continue
-            if not isinstance(value, str):
-                raise unsupported("values other than text")
-            sheet.write(row, column, [checked_text(value)])
-            count += 1
-    return count
-
-
-def _outside(sheet: Sheet, area: Area, where: str) -> Refusal:
-    return invalid(f"Requested writing within range [{a1.show(sheet, area)}], but tried writing to {where}")

@@ -169,7 +169,8 @@ def test_five_thousand_failures_in_eight_groups_fit_and_can_be_retried_apart(wor
 
     retries = [action for action in named(card, "action") if action["function"].endswith("/retry")]
     assert [parameters(action).get("errorClass") for action in retries] == [*classes, None]
-    assert any("5,000" in button["text"] for row in named(card, "buttons") for button in row)
+    labels = [button["text"] for row in named(card, "buttons") for button in row]
+    assert {"en": "Retry 5,000 failed rows", "ja": "失敗した 5,000 行をやり直す"}[words.language] in labels
     for name in classes:
         assert words.coded("failure", name) in texts(card)
 
@@ -189,6 +190,7 @@ def test_a_finished_card_says_what_was_done_skipped_failed_and_spent(words: Word
     for number in ("12,000", "4,000", "800", "12", "900", "3,900", "1,234,567", "89,012", "16"):
         assert number in seen
     assert words("note.results_lost") in seen and words("note.not_displayed") in seen
+    assert words("status.remaining", rows=words.count("row", 7_200)) in seen
     assert f"{'▓' * 20} 100%" in seen
 
 

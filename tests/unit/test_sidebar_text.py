@@ -2,6 +2,7 @@
 
 from collections.abc import Set
 from datetime import UTC, datetime, timedelta, timezone
+from pathlib import Path
 from string import Formatter
 from typing import get_args
 
@@ -10,6 +11,7 @@ import pytest
 from addon.google.errors import BlockCode
 from addon.jobs.model import FAILURE_CLASSES, PAUSE_REASONS
 from addon.jobs.records import Mode, Status
+from addon.sidebar import text
 from addon.sidebar.text import LANGUAGES, Words, shorten
 
 EN, JA = LANGUAGES["en"], LANGUAGES["ja"]
@@ -30,8 +32,8 @@ COMMAND_CODES = {
 }
 
 
-def placeholders(text: str) -> list[str]:
-    return sorted(name for _, name, _, _ in Formatter().parse(text) if name is not None)
+def placeholders(template: str) -> list[str]:
+    return sorted(name for _, name, _, _ in Formatter().parse(template) if name is not None)
 
 
 def test_both_languages_have_the_same_keys() -> None:
@@ -43,11 +45,23 @@ def test_both_languages_have_the_same_placeholders(key: str) -> None:
     assert placeholders(EN[key]) == placeholders(JA[key])
 
 
+def test_no_text_is_left_over() -> None:
+    families = ("reason", "failure", "start", "command", "note", "blocked", "mode", "status", "help")
+    units = ("row", "failed_row", "call", "column", "tab")
+    code = "".join(
+        path.read_text("utf-8")
+        for path in Path(text.__file__).parent.glob("*.py")
+        if not path.name.startswith("text_")
+    )
+
+    assert [k for k in EN if f'"{k}"' not in code and k.split(".")[0] not in {*families, *units}] == []
+
+
 @pytest.mark.parametrize("key", sorted(EN))
 def test_no_text_holds_markup_or_edge_blanks(key: str) -> None:
-    for text in (EN[key], JA[key]):
-        assert not set("<>&") & set(text)
-        assert text.strip() and (text == text.strip() or key == "list.comma")
+    for sentence in (EN[key], JA[key]):
+        assert not set("<>&") & set(sentence)
+        assert sentence.strip() and (sentence == sentence.strip() or key == "list.comma")
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,76 @@
+"""The service under gunicorn."""
+
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from flask import Flask
+from gunicorn.app.base import BaseApplication
+
+from addon.app import create_app
+
+GRACEFUL_SECONDS = 9
+"""How long a worker told to end may finish its requests: Cloud Run kills it 10 s after SIGTERM."""
+
+
+class Service(BaseApplication):  # type: ignore[misc]
+    """gunicorn with the options a chain needs.
+
+    Links work for minutes, so there is no request timeout: they end themselves. The application is made in
+    each worker, after the fork, for gRPC clients do not survive one.
+    """
+
+    def __init__(self, bind: str, workers: int, threads: int) -> None:
+        self._chosen = {
+            "bind": bind,
+            "workers": workers,
+            "worker_class": "gthread",
+            "threads": threads,
+            "timeout": 0,
+            "graceful_timeout": GRACEFUL_SECONDS,
+            "keepalive": 30,
+            "control_socket_disable": True,
+            "loglevel": "warning",
+            "post_worker_init": _hand_over_on_sigterm,
+        }
+        super().__init__()
+
+    def load_config(self) -> None:
+        """Take over the options; gunicorn calls this."""
+        for name, value in self._chosen.items():
+            if name in self.cfg.settings:
+                self.cfg.set(name, value)
+
+    def load(self) -> Flask:
+        """Make the application; gunicorn calls this in each worker."""
+        return create_app()
+
+
+def _hand_over_on_sigterm(worker: Any) -> None:
+    """Let links notice that the process is about to end, before gunicorn's own handler runs."""
+    stopping = worker.wsgi.extensions["services"].stopping
+    before: Callable[[int, Any], Any] = signal.getsignal(signal.SIGTERM)  # type: ignore[assignment]
+
+    def handle(number: int, frame: Any) -> None:
+        stopping.set()
+        before(number, frame)
+
+    signal.signal(signal.SIGTERM, handle)
+
+
+def serve(bind: str, workers: int, threads: int) -> None:
+    """Serve until told to end."""
+    Service(bind, workers, threads).run()
+
+
+def end_with_stdin() -> None:
+    """End this process when its standard input closes, that is, when the process that started it dies."""
+
+    def watch() -> None:
+        sys.stdin.read()
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    threading.Thread(target=watch, name="stdin", daemon=True).start()

@@ -1,0 +1,327 @@
+"""The offline summariser: what it quotes, how it shortens, and that no text can break it."""
+
+import subprocess
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from addon.llm import builtin_clip
+from addon.llm.base import Empty, LanguageModel, Prompt, Text, Usage
+from addon.llm.builtin import COLUMNS, Builtin
+from addon.llm.builtin_clip import clip, is_blank, tokens, width
+from addon.llm.builtin_sentences import pieces
+
+REFUND = """Hi Support Team,
+
+I hope this message finds you well.
+On 3 March I was charged twice for my annual subscription (invoice 88123). Please refund the second charge.
+
+Best regards,
+Carla Example
+Operations Manager"""
+
+LOGIN = """お世話になっております。
+株式会社さくら商事の田中です。
+
+昨日からマイページにログインできません。パスワードを再設定しても「認証に失敗しました。」と表示されます。
+お手数をおかけしますが、ご確認のほどよろしくお願いいたします。
+
+------------------
+株式会社さくら商事
+TEL: 03-0000-0000"""
+
+RUN_ON = (
+    "sent tuesday march charger hi everyone i left the charger of my laptop at the client site during the "
+    "last visit please send a replacement to the office thanks best regards senior engineer ext re charger hello"
+)
+
+
+def summary(*fields: tuple[str, str], instructions: str = "") -> str:
+    outcome = Builtin().summarise(Prompt(instructions, fields), timeout=1.0)
+    assert isinstance(outcome, Text)
+    return outcome.text
+
+
+def test_is_a_language_model_with_a_stable_name_and_settings():
+    model: LanguageModel = Builtin()
+    assert model.name == "builtin-1"
+    assert model.settings == {"sentences": 2, "columns": 200}
+
+
+def test_english_letter_gives_its_matter_without_greeting_or_signature():
+    assert summary(("body", REFUND)) == (
+        "On 3 March I was charged twice for my annual subscription (invoice 88123). "
+        "Please refund the second charge."
+    )
+
+
+def test_japanese_letter_gives_its_matter_without_set_phrases_or_signature():
+    assert summary(("本文", LOGIN)) == (
+        "昨日からマイページにログインできません。"
+        "パスワードを再設定しても「認証に失敗しました。」と表示されます。"
+    )
+
+
+def test_mixed_text_keeps_both_languages_whole():
+    text = "Google Sheetsとの連携で403エラーが表示されます。We tried Chrome and Edge and get the same error."
+    assert summary(("text", text)) == text
+
+
+def test_run_on_ticket_gives_a_phrase_without_mail_residue():
+    text = summary(("title", "charger"), ("body", RUN_ON))
+    assert "left the charger of my laptop at the client site" in text
+    assert "please send a replacement to the office" in text
+    for residue in ("tuesday", "everyone", "thanks", "regards", "engineer"):
+        assert residue not in text.split()
+
+
+def test_japanese_without_full_stops_is_cut_at_its_spaces():
+    text = (
+        "スタッフの対応がとても丁寧で料理も温かいうちに出てきて満足でした "
+        "ただ駐車場が狭くて入りにくいのと週末は二十分ほど待たされたのが残念です "
+        "子ども用の椅子がもう少しあると家族連れには助かります"
+    )
+    assert summary(("感想", text), instructions="一行で").count("です") <= 1
+    assert [piece.text for piece in pieces(text)] == text.split(" ")
+
+
+def test_legal_notice_loses_against_the_matter():
+    text = (
+        "The printer on the third floor jams with every second page. "
+        "Disclosure, copying or distribution of the contents of this communication is strictly prohibited."
+    )
+    assert summary(("t", text), instructions="one sentence").startswith("The printer")
+
+
+def test_title_decides_which_sentence_is_central():
+    body = (
+        "The kitchen on the second floor was painted green over the weekend. "
+        "The projector in the large room shows a purple picture since Monday."
+    )
+    assert "projector" in summary(("title", "Projector"), ("body", body), instructions="one sentence")
+    assert "kitchen" in summary(("title", "Kitchen"), ("body", body), instructions="one sentence")
+
+
+def test_sentences_stay_in_the_order_of_the_text():
+    body = (
+        "First the battery died. Then the battery charger failed with an error. Nothing else happened at all."
+    )
+    text = summary(("body", body))
+    assert [body.index(part) for part in text.split(". ")] == sorted(
+        body.index(part) for part in text.split(". ")
+    )
+
+
+def test_row_of_short_cells_is_told_whole_with_its_titles():
+    assert summary(("Name", "Ito"), ("Stars", "5"), ("", "great")) == "Name: Ito; Stars: 5; great"
+    assert summary(("氏名", "伊藤"), ("評価", "5")) == "氏名：伊藤、評価：5"
+    assert summary(("Comment", "  all\nfine ")) == "all fine"
+
+
+def test_courtesy_alone_still_gives_a_summary():
+    text = "Hello,\nthank you so much for your help and have a nice day!\nBest regards,\nAnna"
+    assert summary(("t", text)).startswith("Hello, thank you so much")
+
+
+def test_quoted_mail_and_headers_are_left_out():
+    text = (
+        "The export still stops at row 500 and shows no message.\n\n"
+        "On Tuesday, Support wrote:\n> Please try the export once more.\n"
+        "From: support@example.com\nSubject: export"
+    )
+    assert summary(("t", text)) == "The export still stops at row 500 and shows no message."
+
+
+@pytest.mark.parametrize(
+    ("instructions", "bullets"),
+    [
+        ("3 bullets", 3),
+        ("Summarise in two short bullet points.", 2),
+        ("a bulleted list", 3),
+        ("箇条書き3点", 3),
+        ("２つの箇条書きで", 2),
+        ("三項目の箇条書き", 3),
+        ("Write one paragraph, no bullet points", 0),
+        ("箇条書きにしないでください", 0),
+        ("", 0),
+    ],
+)
+def test_bullets_are_given_when_asked_for(instructions: str, bullets: int):
+    body = (
+        "The invoice shows a wrong address. The amount differs from the quote. "
+        "Delivery is late by a week. The box was damaged on one side."
+    )
+    lines = summary(("t", body), instructions=instructions).split("\n")
+    assert sum(line.startswith("• ") for line in lines) == bullets
+    assert bullets in (0, len(lines))
+
+
+@pytest.mark.parametrize(
+    ("instructions", "sentences"),
+    [
+        ("one line", 1),
+        ("In a single sentence", 1),
+        ("一行で", 1),
+        ("1文で要約", 1),
+        ("一言で", 1),
+        ("3 sentences", 3),
+    ],
+)
+def test_number_of_sentences_is_followed(instructions: str, sentences: int):
+    body = "The invoice is wrong. The amount differs. Delivery is late. The box was damaged."
+    assert summary(("t", body), instructions=instructions).count(".") == sentences
+
+
+@pytest.mark.parametrize(
+    ("instructions", "most"), [("within 60 characters", 60), ("40文字以内", 40), ("５０字で", 50)]
+)
+def test_length_in_characters_is_kept(instructions: str, most: int):
+    for text in (REFUND, LOGIN, RUN_ON):
+        assert len(summary(("t", text), instructions=instructions)) <= most
+
+
+def test_english_is_shortened_at_a_word():
+    assert clip("The projector shows a purple picture", 20) == "The projector shows…"
+    assert clip("The projector, however", 15) == "The projector…"
+
+
+def test_japanese_is_shortened_at_a_phrase():
+    text = "パスワードを再設定してもログイン画面に戻ってしまいます"
+    assert clip(text, 30) == "パスワードを再設定しても…"
+
+
+def test_explicit_character_count_takes_wide_characters_as_one():
+    assert width(clip("漢字" * 40, 21), 2) <= 21
+    assert len(clip("漢字" * 40, 21, wide=1)) == 21
+
+
+GRAPHEMES = [
+    "a",
+    "é",
+    "e\u0301",
+    "👩‍👩‍👧",
+    "👍🏽",
+    "🇯🇵",
+    "🇩🇪",
+    "が",
+    "か\u3099",
+    "한",
+    "\u1112\u1161\u11ab",
+    "क्ष",
+    "❤️",
+    "🏴󠁧󠁢󠁥󠁮󠁧󠁿",
+]
+
+
+@given(st.lists(st.sampled_from(GRAPHEMES), min_size=1, max_size=60), st.integers(16, 60))
+def test_cut_never_falls_inside_a_visible_character(parts: list[str], columns: int):
+    kept = clip("".join(parts), columns).removesuffix("…")
+    whole = {"".join(parts[:count]) for count in range(len(parts) + 1)}
+    assert kept in whole
+
+
+@given(st.text(max_size=300), st.integers(2, 80), st.sampled_from([1, 2]))
+def test_clipped_text_keeps_the_limit_and_is_a_prefix(text: str, columns: int, wide: int):
+    clipped = clip(text, columns, wide)
+    assert width(clipped, wide) <= columns
+    assert clipped == text or text.startswith(clipped.removesuffix("…"))
+
+
+SPECIAL = "\r \u3000 \t \x00 \x1b \ud800 \udfff \u202e \u200d 。 」 、 !!! • --- = ไทย 👩‍👩‍👧 🇯🇵".split(" ")
+WORDS = "hi |Dear A,|thanks|regards,\n|sent monday |re |please |. |? |> |\n|שלום |مرحبا؟ |様\n|エラー|よろしくお願いします。"
+FRAGMENTS = st.sampled_from([*SPECIAL, *WORDS.split("|"), " ", "x"])
+ANYTHING = st.one_of(
+    st.lists(FRAGMENTS, max_size=60).map("".join),
+    st.text(st.characters(exclude_categories=[]), max_size=400),
+    st.text("abc .,\n漢字かな。", max_size=600),
+)
+INSTRUCTIONS = st.sampled_from(
+    ["", "3 bullets", "一行で", "within 40 characters", "箇条書き", "10 words", "99 lines"]
+)
+
+
+@settings(max_examples=400, deadline=None)
+@given(INSTRUCTIONS, st.lists(st.tuples(st.text(max_size=8), ANYTHING), max_size=3))
+@example("", [("", "\ud83d")])
+@example("", [("t", "!" * 300)])
+@example("3 bullets", [("t", "\u0301" * 300)])
+def test_any_text_gives_a_clean_short_summary_or_empty(instructions: str, fields: list[tuple[str, str]]):
+    prompt = Prompt(instructions, tuple(fields))
+    outcome = Builtin().summarise(prompt, timeout=1.0)
+    assert outcome == Builtin().summarise(prompt, timeout=1.0)
+    if isinstance(outcome, Empty):
+        assert all(is_blank(text) for _, text in fields)
+        return
+    assert isinstance(outcome, Text)
+    assert any(not is_blank(text) for _, text in fields)
+    assert not is_blank(outcome.text)
+    outcome.text.encode("utf-8")
+    assert not any(character < " " and character != "\n" for character in outcome.text)
+    if not any(sign in instructions for sign in ("bullets", "箇条書き", "lines")):
+        assert width(outcome.text) <= COLUMNS
+        assert "\n" not in outcome.text
+
+
+@pytest.mark.parametrize("text", ["", " ", "\n\t\r", "\u3000", "\u200b\ufeff", "\x00\x07", "\u200d\u2060"])
+def test_blank_row_is_empty(text: str):
+    assert isinstance(Builtin().summarise(Prompt("Summarise", (("t", text),)), 1.0), Empty)
+
+
+def test_row_without_fields_is_empty():
+    assert isinstance(Builtin().summarise(Prompt("Summarise", ()), 1.0), Empty)
+
+
+def test_longest_cell_is_read_to_its_end():
+    needle = "The delivery of order 771 never arrived and the courier refused a refund."
+    text = "Nice weather. " * 3_500 + needle
+    assert needle in summary(("order 771", "order 771"), ("t", text[-50_000:]))
+
+
+def test_usage_counts_four_latin_characters_or_one_full_width_as_a_token():
+    assert [tokens(text) for text in ("", "word", "words", "漢字", "漢字 word")] == [0, 1, 2, 2, 4]
+    outcome = Builtin().summarise(Prompt("four", (("body", "all fine"),)), 1.0)
+    assert outcome == Text("all fine", Usage(input_tokens=1 + 1 + 2, output_tokens=2))
+
+
+def test_many_threads_get_the_answers_one_thread_gets():
+    prompts = [
+        Prompt("", (("t", f"{text} {number}"),)) for number in range(40) for text in (REFUND, LOGIN, RUN_ON)
+    ]
+    model = Builtin()
+    alone = [model.summarise(prompt, 1.0) for prompt in prompts]
+    with ThreadPoolExecutor(8) as threads:
+        assert list(threads.map(lambda prompt: model.summarise(prompt, 1.0), prompts)) == alone
+
+
+def test_library_is_loaded_once_though_many_threads_ask_first():
+    everybody = threading.Barrier(8)
+    second_inside = threading.Event()
+    loads: list[int] = []
+
+    def load() -> str:
+        loads.append(1)
+        if len(loads) > 1:
+            second_inside.set()
+        second_inside.wait(0.2)  # room for a second thread to come in, were there no lock
+        return "library"
+
+    lazily = builtin_clip._Lazily(load)
+
+    def ask(_: int) -> str:
+        everybody.wait(10)
+        return lazily()
+
+    with ThreadPoolExecutor(8) as threads:
+        assert list(threads.map(ask, range(8))) == ["library"] * 8
+    assert loads == [1]
+
+
+def test_importing_the_adapter_does_not_load_its_libraries():
+    root = Path(__file__).parents[2]
+    code = "import sys, addon.llm.builtin; sys.exit('budoux' in sys.modules or 'sentencex' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], cwd=root, check=False).returncode == 0
