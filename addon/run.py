@@ -74,7 +74,6 @@ def run(settings: Settings, options: RunOptions) -> int:
 
 def _begin(simulator: Simulator, services: Services, options: RunOptions, spreadsheet_id: str) -> str:
     """Start the job, or go on with the one a run before has left unfinished."""
-    user = services.user_access(simulator.identity.user.token, "local")
     request = StartRequest(
         spreadsheet_id=spreadsheet_id,
         sheet_id=0,
@@ -84,10 +83,11 @@ def _begin(simulator: Simulator, services: Services, options: RunOptions, spread
         mode=options.mode,
         request_id=uuid.uuid4().hex,
     )
-    started = start(services.desk, user, request)
-    if not started.created and not _same_work(services, user, started.job_id, request):
-        cancel(services.documents, started.job_id)
+    with services.user_access(simulator.identity.user.token, "local") as user:
         started = start(services.desk, user, request)
+        if not started.created and not _same_work(services, user, started.job_id, request):
+            cancel(services.documents, started.job_id)
+            started = start(services.desk, user, request)
     if not started.created:
         release(services.documents, services.tasks, started.job_id)
         resume(services.documents, services.tasks, started.job_id)

@@ -2,7 +2,8 @@
 
 import importlib
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from addon.google.access import UserAccess
@@ -16,6 +17,11 @@ from addon.jobs.start import Desk
 from addon.llm.base import LanguageModel
 from addon.settings import Settings, SettingsError
 from addon.store.documents import Documents
+
+
+CLICK_TIMEOUT = (5.0, 12.0)
+CLICK_ATTEMPTS = 2
+"""Seconds to connect and to read, and tries, inside a click: Google gives it about 30 s in all."""
 
 
 def _nothing(_: str) -> None:
@@ -39,14 +45,18 @@ class Services:
     stopping: threading.Event = field(default_factory=threading.Event)
     reach: Callable[[str], None] = _nothing
 
-    def user_access(self, token: str, user_id: str) -> UserAccess:
-        """Clients that act with a user's token."""
-        session = Session(bearer(token))
-        return UserAccess(
-            user_id,
-            Sheets(session, self.settings.sheets_endpoint, "user"),
-            Drive(session, self.settings.drive_endpoint, "user"),
-        )
+    @contextmanager
+    def user_access(self, token: str, user_id: str) -> Iterator[UserAccess]:
+        """Clients that act with a user's token, until the block ends."""
+        session = Session(bearer(token), timeout=CLICK_TIMEOUT, max_attempts=CLICK_ATTEMPTS)
+        try:
+            yield UserAccess(
+                user_id,
+                Sheets(session, self.settings.sheets_endpoint, "user"),
+                Drive(session, self.settings.drive_endpoint, "user"),
+            )
+        finally:
+            session.close()
 
     @property
     def desk(self) -> Desk:

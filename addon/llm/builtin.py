@@ -24,19 +24,19 @@ SHORT_FIELD = 60
 
 _WORDS_FOR = ("one", "two", "three", "four", "five", "six", "seven", "eight")
 _NUMBERS = {word: number for number, word in enumerate(_WORDS_FOR, 1)}
-_NUMBERS |= {word: number for number, word in enumerate("一二三四五六七八", 1)} | {"a": 1, "single": 1}
+_NUMBERS |= {word: number for number, word in enumerate("一二三四五六七八", 1)}
 _COUNT = rf"(\d{{1,2}}|{'|'.join(sorted(_NUMBERS, key=len, reverse=True))})"
 _ADJECTIVES = r"(?:short|concise|brief|key|clear|simple|main|complete|plain)"
 
 _NO_BULLETS = re.compile(
     r"\b(?:no|not|n't|without|avoid)\b[^.]{0,20}\bbullet|箇条書き(?:に|は|を|で)?(?:し|使わ|不要|避け)(?:な|ず|$|、|。)?"
 )
-_BULLETS = re.compile(r"\bbullets?\b|\bbullet(?:ed)?[- ](?:points?|list)\b|箇条書き|要点を?.{0,2}\d(?:つ|点)")
+_BULLETS = re.compile(r"\bbullet(?:s|ed)?\b|箇条書き|要点を?.{0,2}\d(?:つ|点)")
 _BULLET_COUNT = re.compile(
-    rf"\b{_COUNT}[ -](?:{_ADJECTIVES}[ ,]+)*(?:bullets?|points?|items?)|{_COUNT} ?(?:点|つ|個|項目|行)"
+    rf"\b{_COUNT}[ -](?:{_ADJECTIVES}[ ,]+)*(?:bullets?|points?|items?)\b|{_COUNT} ?(?:点|つ|個|項目|行)"
 )
 _SENTENCE_COUNT = re.compile(
-    rf"\b{_COUNT}[ -](?:{_ADJECTIVES}[ ,]+)*(?:sentences?|lines?)\b"
+    rf"\b(?:{_COUNT}|(an?|single))[ -](?:{_ADJECTIVES}[ ,]+)*(?:sentences?|lines?)\b"
     rf"|{_COUNT} ?(?:文|行)(?![字章])|(一言|ひとこと)"
 )
 _CHARACTERS = re.compile(r"\b(\d{2,4})[ -]?(?:characters?|chars?)\b|(\d{2,4}) ?(?:文字|字)")
@@ -77,7 +77,7 @@ class Builtin:
     def summarise(self, prompt: Prompt, timeout: float) -> Outcome:
         """Quote what says most about the row; `Empty` only where nobody would see any text."""
         del timeout  # pure computation: tens of milliseconds for the longest cell Sheets can hold
-        fields = [(tidy(title).strip(), tidy(text)) for title, text in prompt.fields]
+        fields = [(" ".join(tidy(title).split()), tidy(text)) for title, text in prompt.fields]
         fields = [(title, text) for title, text in fields if not is_blank(text)]
         read = tokens(prompt.instructions) + sum(tokens(title) + tokens(text) for title, text in fields)
         if not fields:

@@ -84,9 +84,9 @@ def _answer(services: Services, action: Action) -> ResponseReturnValue:
     caller = services.identity.sidebar_caller(dict(request.headers), body)
     if event.scopes and FILE_SCOPES.isdisjoint(event.scopes):
         return answers.ask_for_scopes(FILE_SCOPE)
-    user = services.user_access(caller.token, caller.user_id)
     try:
-        return HANDLERS[action](Visit(services, event, words, links, user))
+        with services.user_access(caller.token, caller.user_id) as user:
+            return HANDLERS[action](Visit(services, event, words, links, user))
     except (NoSpreadsheet, GrantMissing):
         return call.answer(connect_card(words, links))
     except (GoogleError, StoreError) as error:

@@ -37,7 +37,7 @@ TEL: 03-0000-0000"""
 
 RUN_ON = (
     "sent tuesday march charger hi everyone i left the charger of my laptop at the client site during the "
-    "last visit please send a replacement to the office thanks best regards senior engineer ext re charger hello"
+    "last visit please send a replacement to the office thanks best regards engineer ext re charger hello"
 )
 
 
@@ -143,6 +143,7 @@ def test_quoted_mail_and_headers_are_left_out():
         ("3 bullets", 3),
         ("Summarise in two short bullet points.", 2),
         ("a bulleted list", 3),
+        ("as a bullet-point list", 3),
         ("箇条書き3点", 3),
         ("２つの箇条書きで", 2),
         ("三項目の箇条書き", 3),
@@ -166,6 +167,7 @@ def test_bullets_are_given_when_asked_for(instructions: str, bullets: int):
     [
         ("one line", 1),
         ("In a single sentence", 1),
+        ("a short sentence", 1),
         ("一行で", 1),
         ("1文で要約", 1),
         ("一言で", 1),
@@ -218,6 +220,7 @@ GRAPHEMES = [
 ]
 
 
+@settings(deadline=None)
 @given(st.lists(st.sampled_from(GRAPHEMES), min_size=1, max_size=60), st.integers(16, 60))
 def test_cut_never_falls_inside_a_visible_character(parts: list[str], columns: int):
     kept = clip("".join(parts), columns).removesuffix("…")
@@ -225,6 +228,7 @@ def test_cut_never_falls_inside_a_visible_character(parts: list[str], columns: i
     assert kept in whole
 
 
+@settings(deadline=None)
 @given(st.text(max_size=300), st.integers(2, 80), st.sampled_from([1, 2]))
 def test_clipped_text_keeps_the_limit_and_is_a_prefix(text: str, columns: int, wide: int):
     clipped = clip(text, columns, wide)
@@ -232,9 +236,50 @@ def test_clipped_text_keeps_the_limit_and_is_a_prefix(text: str, columns: int, w
     assert clipped == text or text.startswith(clipped.removesuffix("…"))
 
 
-SPECIAL = "\r \u3000 \t \x00 \x1b \ud800 \udfff \u202e \u200d 。 」 、 !!! • --- = ไทย 👩‍👩‍👧 🇯🇵".split(" ")
-WORDS = "hi |Dear A,|thanks|regards,\n|sent monday |re |please |. |? |> |\n|שלום |مرحبا؟ |様\n|エラー|よろしくお願いします。"
-FRAGMENTS = st.sampled_from([*SPECIAL, *WORDS.split("|"), " ", "x"])
+SPECIAL = [
+    "\r",
+    "\u3000",
+    "\t",
+    "\x00",
+    "\x1b",
+    "\ud800",
+    "\udfff",
+    "\u202e",
+    "\u200d",
+    "\n",
+    " ",
+    "x",
+    "---",
+    "=",
+]
+ENGLISH = [
+    "hi ",
+    "Dear A,",
+    "thanks",
+    "regards,\n",
+    "sent monday ",
+    "re ",
+    "please ",
+    ". ",
+    "? ",
+    "!!!",
+    "> ",
+    "• ",
+]
+OTHERS = [
+    "。",
+    "」",
+    "、",
+    "様\n",
+    "エラー",
+    "よろしくお願いします。",
+    "שלום ",
+    "مرحبا؟ ",
+    "ไทย",
+    "👩‍👩‍👧",
+    "🇯🇵",
+]
+FRAGMENTS = st.sampled_from([*SPECIAL, *ENGLISH, *OTHERS])
 ANYTHING = st.one_of(
     st.lists(FRAGMENTS, max_size=60).map("".join),
     st.text(st.characters(exclude_categories=[]), max_size=400),
@@ -248,6 +293,7 @@ INSTRUCTIONS = st.sampled_from(
 @settings(max_examples=400, deadline=None)
 @given(INSTRUCTIONS, st.lists(st.tuples(st.text(max_size=8), ANYTHING), max_size=3))
 @example("", [("", "\ud83d")])
+@example("", [("", "0"), ("0\r0", "0")])
 @example("", [("t", "!" * 300)])
 @example("3 bullets", [("t", "\u0301" * 300)])
 def test_any_text_gives_a_clean_short_summary_or_empty(instructions: str, fields: list[tuple[str, str]]):

@@ -3,6 +3,7 @@
 import json
 import logging
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from types import SimpleNamespace
@@ -110,8 +111,9 @@ class World:
             raise Unauthorised("no token")
         return SimpleNamespace(user_id="u-1", email="you@example.com", token="ya29.user")
 
-    def user_access(self, token: str, user_id: str) -> UserAccess:
-        return UserAccess(user_id, FakeSheets(self, token), None)  # type: ignore[arg-type]
+    @contextmanager
+    def user_access(self, token: str, user_id: str) -> Iterator[UserAccess]:
+        yield UserAccess(user_id, FakeSheets(self, token), None)  # type: ignore[arg-type]
 
     def start(self, desk: Any, user: UserAccess, request: StartRequest) -> Started:
         if self.refused is not None:
