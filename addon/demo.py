@@ -23,7 +23,7 @@ START_SECONDS = 30.0
 """How long a process may take to answer for the first time."""
 
 SWEEP_SECONDS = 10
-PACED_MODEL = "addon.llm.builtin:paced"
+PACED_MODEL = "addon.llm.paced:Paced"
 
 
 class DemoFailed(Exception):

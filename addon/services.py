@@ -91,7 +91,11 @@ def build(settings: Settings, *, reach: Callable[[str], None] = _nothing) -> Ser
         settings=settings,
         documents=open_documents(settings),
         tasks=Tasks(
-            settings.queue, settings.tasks_endpoint, settings.base_url, account=identity.worker_email
+            settings.queue,
+            settings.tasks_endpoint,
+            settings.base_url,
+            account=identity.worker_email,
+            token=identity.worker_token,
         ),
         model=_model(settings),
         identity=identity,

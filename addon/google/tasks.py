@@ -12,12 +12,14 @@ from urllib.parse import urlsplit
 import requests
 from google.api_core.exceptions import AlreadyExists, GoogleAPICallError
 from google.auth.credentials import AnonymousCredentials
+from google.auth.exceptions import GoogleAuthError
 from google.cloud import tasks_v2
 from google.cloud.tasks_v2.services.cloud_tasks.transports.rest import CloudTasksRestTransport
 from google.protobuf.duration_pb2 import Duration
 from google.protobuf.json_format import ParseError
 
-from addon.google.errors import Refused, TryAgain, blocked
+from addon.google.errors import JobBlocked, Refused, TryAgain, blocked
+from addon.google.session import bearer
 
 ATTEMPTS = 3
 """How often one task is offered; the sweep enqueues again what could not be enqueued."""
@@ -41,12 +43,14 @@ class Tasks:
     queue
         Full name of the queue, ``projects/P/locations/L/queues/Q``.
     endpoint
-        Root URL of the API: ``http`` is spoken to as plain REST without credentials (only the simulator is),
-        ``https`` with gRPC and the application's default credentials.
+        Root URL of the API: ``http`` is spoken to as plain REST (only the simulator is), ``https`` with gRPC
+        and the application's default credentials.
     base_url
         Root URL of this service, and the audience of the tokens.
     account
         E-mail of the service account the tokens are for.
+    token
+        What to prove oneself to the simulator with.
     dispatch_deadline
         Seconds the queue waits for one dispatch, 15 to 1800; without it Cloud Tasks waits 600.
     sleep, random
@@ -60,6 +64,7 @@ class Tasks:
         base_url: str,
         *,
         account: str,
+        token: str | None = None,
         dispatch_deadline: float = 330,
         sleep: Callable[[float], None] = time.sleep,
         random: Callable[[], float] = random_numbers.random,
@@ -70,6 +75,7 @@ class Tasks:
         self._endpoint = urlsplit(endpoint)
         self._base_url = base_url
         self._account = account
+        self._token = token
         self._dispatch_deadline = dispatch_deadline
         self._sleep = sleep
         self._random = random
@@ -119,6 +125,14 @@ class Tasks:
                 if not _is_passing(error):
                     raise self._refused(name, error) from None
                 status, reason = error.code, _word(error)
+            except GoogleAuthError as error:
+                raise JobBlocked(
+                    f"Cloud Tasks does not let this service in ({type(error).__name__}): "
+                    f"task {name} was not made.",
+                    code="api_refused",
+                    service="Tasks",
+                    reason="unauthenticated",
+                ) from None
             except (requests.exceptions.ConnectionError, requests.exceptions.Timeout):
                 status, reason = None, "connection_lost"
             except ParseError:
@@ -147,11 +161,9 @@ class Tasks:
             if self._client is None:
                 host = self._endpoint.netloc
                 if self._endpoint.scheme == "http":
-                    transport = CloudTasksRestTransport(
-                        host=host,
-                        url_scheme="http",
-                        credentials=AnonymousCredentials(),  # type: ignore[no-untyped-call]
-                    )
+                    anonymous = AnonymousCredentials()  # type: ignore[no-untyped-call]
+                    credentials = bearer(self._token) if self._token else anonymous
+                    transport = CloudTasksRestTransport(host=host, url_scheme="http", credentials=credentials)
                     self._client = tasks_v2.CloudTasksClient(transport=transport)
                 else:
                     self._client = tasks_v2.CloudTasksClient(client_options={"api_endpoint": host})

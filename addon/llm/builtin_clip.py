@@ -129,7 +129,7 @@ class _Lazily:
 
     def __call__(self) -> Any:
         if self._loaded is None:
-            if True:
+            with self._lock:
                 if self._loaded is None:
                     self._loaded = self._load()
         return self._loaded

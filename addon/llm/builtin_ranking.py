@@ -129,6 +129,7 @@ def _weights(found: Sequence[Candidate], heading: frozenset[str]) -> dict[str, f
 
 
 def _score(candidate: Candidate, weights: dict[str, float], covered: set[str]) -> float:
-    total = sum(weights[term] * (0.4 if term in covered else 1.0) for term in candidate.terms)
+    # fsum, because the order of a set, and with it the rounding of sum, differs between processes.
+    total = math.fsum(weights[term] * (0.4 if term in covered else 1.0) for term in candidate.terms)
     # The exponent keeps a long sentence from winning by length alone, and one word from winning by density.
     return candidate.factor * total / math.pow(len(candidate.terms) + 4, 0.7)

@@ -65,7 +65,7 @@ def show(sheet: Sheet, area: Area) -> str:
 def resolve(text: str, sheets: Sequence[Sheet]) -> tuple[Sheet, Bounds]:
     """Find the sheet and the bounds that a range in A1 notation means.
 
-    Without a title it is the first visible sheet. What looks like a cell is one, even if a sheet is called so.
+    Without a title it is the first visible sheet. What looks like a cell is one, whatever sheets are called.
 
     Raises
     ------

@@ -113,12 +113,12 @@ def render(rows: Iterable[Sequence[str]], style: Style) -> bytes:
         line = style.delimiter.join(map(cell, row))
         lines.append('""' if not line and row else line)
     if lines and lines[0].startswith(_BOM) and not style.bom:
-        lines[0] = _quote_first(rows, style, lines[0])
+        lines[0] = _quote_first(rows, lines[0])
     text = style.newline.join([*lines, ""])
     return ((_BOM if style.bom else "") + text).encode("utf-8")
 
 
-def _quote_first(rows: Iterable[Sequence[str]], style: Style, line: str) -> str:
+def _quote_first(rows: Iterable[Sequence[str]], line: str) -> str:
     # Unquoted, a first character U+FEFF would be taken for the file's byte order mark.
     first = next(iter(rows))[0]
     return f'"{first}"{line[len(first) :]}'

@@ -53,7 +53,7 @@ def _selection(tokens: list[str], text: str) -> tuple[Mask, list[str]]:
 
 def select(mask: Mask, value: Any) -> Any:
     """What ``mask`` wants of ``value``."""
-    if not mask or "*" in mask and not mask["*"]:
+    if not mask or ("*" in mask and not mask["*"]):
         return value
     if isinstance(value, list):
         return [select(mask, item) for item in value]

@@ -7,70 +7,27 @@ import sqlite3
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from addon.simulator.errors import Refusal, invalid
+from addon.simulator.errors import Refusal
+from addon.simulator.filemeta import (
+    FOLDER,
+    GOOGLE_TYPES,
+    SPREADSHEET,
+    File,
+    Permission,
+    merged_properties,
+    new_id,
+    not_found,
+    permission_id,
+)
 from addon.simulator.state import State, replace_file
-
-FOLDER = "application/vnd.google-apps.folder"
-SPREADSHEET = "application/vnd.google-apps.spreadsheet"
-GOOGLE_TYPES = "application/vnd.google-apps."
 
 _COLUMNS = (
     "id, owner, name, mime_type, description, parents, app_properties, trashed, version, created, modified, "
     "blob, size, md5, sha256"
 )
 _STRENGTH = {"reader": 1, "commenter": 1, "writer": 2, "owner": 3}
-_PROPERTY_BYTES = 124
-"""Most UTF-8 bytes of an app property's key and value together (Drive guide on custom file properties)."""
-_PROPERTIES = 30
-"""Most app properties of one file that one app may have (same guide)."""
-
-
-@dataclass(frozen=True, slots=True)
-class File:
-    """A file's metadata. ``blob`` names its content in the state folder; Google's own formats have none."""
-
-    id: str
-    owner: str
-    name: str
-    mime_type: str
-    description: str
-    parents: tuple[str, ...]
-    app_properties: Mapping[str, str]
-    trashed: bool
-    version: int
-    created: float
-    modified: float
-    blob: str | None = None
-    size: int | None = None
-    md5: str | None = None
-    sha256: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Permission:
-    """What somebody may do with a file: ``owner``, ``writer``, ``commenter`` or ``reader``."""
-
-    id: str
-    email: str
-    role: str
-
-
-def permission_id(email: str) -> str:
-    """The id of a person's permission: the same on every file, as in Drive."""
-    return str(int(hashlib.sha256(email.lower().encode()).hexdigest()[:16], 16))
-
-
-def not_found(file_id: str) -> Refusal:
-    """Drive's answer for a file that is not there, and equally for one that the caller may not see."""
-    return Refusal(404, f"File not found: {file_id}.", location="fileId")
-
-
-def new_id(length: int = 33) -> str:
-    """An id such as Drive makes: 33 characters for files, 44 for spreadsheets, beginning with 1."""
-    alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
-    return "1" + "".join(secrets.choice(alphabet) for _ in range(length - 1))
 
 
 class Files:
@@ -158,9 +115,7 @@ class Files:
             )
         if self.find(file_id) is not None:
             raise Refusal(409, "A file already exists with the provided ID.", reason="fileIdInUse")
-        if not self._state.rows(
-            "SELECT 1 FROM generated_ids WHERE id = ? AND email = ?", [file_id, email]
-        ):
+        if not self._state.rows("SELECT 1 FROM generated_ids WHERE id = ? AND email = ?", [file_id, email]):
             raise Refusal(400, "The provided file ID is not usable.", reason="invalid", location="file.id")
         return file_id
 
@@ -296,30 +251,6 @@ class Files:
         """All files, the newest first."""
         found = self._state.rows(f"SELECT {_COLUMNS} FROM files ORDER BY created DESC, id")
         return [_file(row) for row in found]
-
-
-def merged_properties(old: Mapping[str, str], changes: Mapping[str, str | None]) -> dict[str, str]:
-    """App properties after a change; ``None`` clears one.
-
-    Raises
-    ------
-    Refusal
-        One is too long, or there are too many.
-    """
-    result = dict(old)
-    for key, value in changes.items():
-        if value is None:
-            result.pop(key, None)
-            continue
-        if len((key + value).encode()) > _PROPERTY_BYTES:
-            raise invalid(
-                f"Properties and app properties are limited to {_PROPERTY_BYTES} bytes. "
-                "The limit applies to the sum of the key and value in UTF-8."
-            )
-        result[key] = value
-    if len(result) > _PROPERTIES:
-        raise Refusal(403, "The limit for app properties was exceeded.", reason="appPropertiesLimitExceeded")
-    return result
 
 
 def _file(row: tuple[object, ...]) -> File:

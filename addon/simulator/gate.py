@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
-from flask import Flask, Response, current_app, g, jsonify, request
+from flask import Blueprint, Flask, Response, current_app, g, jsonify, request
 from werkzeug.exceptions import HTTPException
 
 from addon.simulator.errors import Refusal, invalid
@@ -26,14 +26,26 @@ _APIS = (*_DESCRIBED, "/v2/")
 _ESCAPED_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 
 
-def handles(kind: Kind) -> Callable[[View], View]:
-    """Mark a view as a method of a Google API, counted as ``kind``."""
+def route(verb: str, rule: str, kind: Kind | None = None) -> Callable[[View], View]:
+    """Mark a method as the view of a route; with a kind it is a method of a Google API, counted as such."""
 
     def mark(view: View) -> View:
-        view.google_kind = kind  # type: ignore[attr-defined]
+        view.routes = [*getattr(view, "routes", ()), (verb, rule)]  # type: ignore[attr-defined]
+        if kind is not None:
+            view.google_kind = kind  # type: ignore[attr-defined]
         return view
 
     return mark
+
+
+def mount(name: str, views: object, prefix: str = "") -> Blueprint:
+    """A blueprint of all methods of ``views`` that are marked with `route`."""
+    blueprint = Blueprint(name, __name__)
+    for attribute in dir(type(views)):
+        view = getattr(views, attribute)
+        for verb, rule in getattr(view, "routes", ()):
+            blueprint.add_url_rule(prefix + rule, attribute, view, methods=[verb])
+    return blueprint
 
 
 def answer(value: Any, status: int = 200) -> Response:

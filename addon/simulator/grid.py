@@ -19,10 +19,9 @@ class Area:
 
     def meets(self, other: "Area") -> bool:
         """Whether the two have a cell in common."""
-        return (
-            max(self.first_row, other.first_row) < min(self.end_row, other.end_row)
-            and max(self.first_column, other.first_column) < min(self.end_column, other.end_column)
-        )
+        return max(self.first_row, other.first_row) < min(self.end_row, other.end_row) and max(
+            self.first_column, other.first_column
+        ) < min(self.end_column, other.end_column)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +42,7 @@ class SortBy:
 
 @dataclass(slots=True)
 class Changes:
-    """What must be written to disk: rows with new cells, rows that are gone, and whether the order changed."""
+    """What must be written to disk: rows with new cells, rows that are gone, a new order."""
 
     written: dict[int, Row] = field(default_factory=dict)
     dropped: set[int] = field(default_factory=set)
@@ -86,7 +85,7 @@ class Sheet:
         return cells[column] if column < len(cells) else ""
 
     def read(self, area: Area) -> list[list[str]]:
-        """Cells of ``area`` without the blanks at the end of each row and without the blank rows at the end."""
+        """Cells of ``area`` without blanks at the end of each row, and without blank rows at the end."""
         result = []
         for cells in self.rows[area.first_row : area.end_row]:
             values = list(cells[area.first_column : area.end_column])
@@ -160,7 +159,7 @@ class Sheet:
             filled = [row for row in order if self.cell(row, spec.column)]
             blank = [row for row in order if not self.cell(row, spec.column)]
             column = spec.column
-            filled.sort(key=lambda row: _rank(self.cell(row, column)), reverse=spec.descending)  # noqa: B023
+            filled.sort(key=lambda row: _rank(self.cell(row, column)), reverse=spec.descending)
             order = filled + blank
         if area.first_column == 0 and area.end_column >= self.column_count:
             self.rows[area.first_row : end] = [self.rows[row] for row in order]

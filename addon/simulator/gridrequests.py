@@ -1,23 +1,14 @@
 """The requests of ``spreadsheets.batchUpdate`` that the product or its tests use."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable
 from typing import Any
 
+from addon.simulator import sheetrequests
 from addon.simulator.errors import Refusal, invalid, unsupported
 from addon.simulator.grid import Area, Sheet, SortBy
-from addon.simulator.ranges import bounds_of, checked_text, find, fits, no_grid
+from addon.simulator.ranges import bounds_of, checked_text, fits
+from addon.simulator.sheetrequests import Body, Editor, guard, sheet_of
 from addon.simulator.workbook import WORKBOOK_CELLS, Draft
-
-Body = Mapping[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class Editor:
-    """Who asks for the changes; the owner may change protected cells too."""
-
-    email: str
-    owner: bool
 
 
 def apply(draft: Draft, requests: list[Body], editor: Editor) -> list[dict[str, Any]]:
@@ -55,35 +46,6 @@ def _one(draft: Draft, number: int, request: Body, editor: Editor) -> dict[str, 
     return reply
 
 
-def properties_of(sheet: Sheet, index: int) -> dict[str, Any]:
-    """A sheet's ``SheetProperties``."""
-    properties = {
-        "sheetId": sheet.sheet_id,
-        "title": sheet.title,
-        "index": index,
-        "sheetType": "GRID",
-        "gridProperties": {"rowCount": sheet.row_count, "columnCount": sheet.column_count},
-    }
-    return properties | ({"hidden": True} if sheet.hidden else {})
-
-
-def _sheet(draft: Draft, sheet_id: int) -> Sheet:
-    if draft.look(sheet_id) is None:
-        raise no_grid(sheet_id)
-    return draft.sheet(sheet_id)
-
-
-def _guard(sheet: Sheet, area: Area, editor: Editor) -> None:
-    if editor.owner:
-        return
-    for protection in sheet.protections:
-        if protection.area.meets(area) and editor.email not in protection.editors:
-            raise invalid(
-                "You are trying to edit a protected cell or object. Please contact the spreadsheet owner to "
-                "remove protection if you need to edit."
-            )
-
-
 def _inside(sheet: Sheet, area: Area) -> Area:
     for name, end, limit, what in (
         ("endRowIndex", area.end_row, sheet.row_count, "row"),
@@ -104,7 +66,7 @@ def _update_cells(draft: Draft, body: Body, editor: Editor) -> dict[str, Any]:
         raise unsupported("updateCells with fields other than userEnteredValue")
     texts = [[_text(cell) for cell in row.get("values", [])] for row in body.get("rows", [])]
     sheet, area = _target(draft, body, texts)
-    _guard(sheet, area, editor)
+    guard(sheet, area, editor)
     for offset, row in enumerate(texts):
         sheet.write(area.first_row + offset, area.first_column, row)
     return {}
@@ -115,7 +77,7 @@ def _target(draft: Draft, body: Body, texts: list[list[str]]) -> tuple[Sheet, Ar
     width = max(map(len, texts), default=0)
     if "start" in body and "range" not in body:
         start = body["start"]
-        sheet = _sheet(draft, int(start.get("sheetId", 0)))
+        sheet = sheet_of(draft, int(start.get("sheetId", 0)))
         row, column = int(start.get("rowIndex", 0)), int(start.get("columnIndex", 0))
         for name, at, limit, what in (
             ("rowIndex", row, sheet.row_count, "row"),
@@ -123,9 +85,12 @@ def _target(draft: Draft, body: Body, texts: list[list[str]]) -> tuple[Sheet, Ar
         ):
             if not 0 <= at < limit:
                 raise invalid(f"GridCoordinate.{name}[{at}] is after last {what} in grid[{sheet.sheet_id}]")
-        area, limits = Area(row, row + len(texts), column, column + width), (sheet.row_count, sheet.column_count)
+        area, limits = (
+            Area(row, row + len(texts), column, column + width),
+            (sheet.row_count, sheet.column_count),
+        )
     elif "range" in body and "start" not in body:
-        sheet = _sheet(draft, int(body["range"].get("sheetId", 0)))
+        sheet = sheet_of(draft, int(body["range"].get("sheetId", 0)))
         area = _inside(sheet, bounds_of(body["range"]).within(sheet))
         limits = (area.end_row, area.end_column)
     else:
@@ -159,8 +124,8 @@ def _dimension(body: Body) -> str:
     return str(dimension)
 
 
-def _append_dimension(draft: Draft, body: Body, editor: Editor) -> dict[str, Any]:
-    sheet = _sheet(draft, int(body.get("sheetId", 0)))
+def _append_dimension(draft: Draft, body: Body, _editor: Editor) -> dict[str, Any]:
+    sheet = sheet_of(draft, int(body.get("sheetId", 0)))
     length = int(body.get("length", 0))
     if length < 1:
         raise invalid("length must be greater than zero.")
@@ -173,7 +138,7 @@ def _append_dimension(draft: Draft, body: Body, editor: Editor) -> dict[str, Any
 
 def _span(draft: Draft, body: Body) -> tuple[Sheet, str, int, int]:
     span = body.get("range", {})
-    sheet, dimension = _sheet(draft, int(span.get("sheetId", 0))), _dimension(span)
+    sheet, dimension = sheet_of(draft, int(span.get("sheetId", 0))), _dimension(span)
     count = sheet.row_count if dimension == "ROWS" else sheet.column_count
     first, end = int(span.get("startIndex", 0)), int(span.get("endIndex", count))
     if not 0 <= first < end:
@@ -181,7 +146,7 @@ def _span(draft: Draft, body: Body) -> tuple[Sheet, str, int, int]:
     return sheet, dimension, first, end
 
 
-def _insert_dimension(draft: Draft, body: Body, editor: Editor) -> dict[str, Any]:
+def _insert_dimension(draft: Draft, body: Body, _editor: Editor) -> dict[str, Any]:
     sheet, dimension, first, end = _span(draft, body)
     count, insert, what = (
         (sheet.row_count, sheet.insert_rows, "row")
@@ -206,16 +171,16 @@ def _delete_dimension(draft: Draft, body: Body, editor: Editor) -> dict[str, Any
     if end - first == count:
         raise invalid(f"You can't delete all the {what}s on the sheet.")
     area = Area(first, end, 0, sheet.column_count) if rows else Area(0, sheet.row_count, first, end)
-    _guard(sheet, area, editor)
+    guard(sheet, area, editor)
     (sheet.delete_rows if rows else sheet.delete_columns)(first, end)
     return {}
 
 
 def _sort_range(draft: Draft, body: Body, editor: Editor) -> dict[str, Any]:
     grid_range = body.get("range", {})
-    sheet = _sheet(draft, int(grid_range.get("sheetId", 0)))
+    sheet = sheet_of(draft, int(grid_range.get("sheetId", 0)))
     area = _inside(sheet, bounds_of(grid_range).within(sheet))
-    _guard(sheet, area, editor)
+    guard(sheet, area, editor)
     specs = []
     for spec in body.get("sortSpecs", []):
         if set(spec) - {"dimensionIndex", "sortOrder"}:
@@ -228,83 +193,13 @@ def _sort_range(draft: Draft, body: Body, editor: Editor) -> dict[str, Any]:
     return {}
 
 
-def _add_sheet(draft: Draft, body: Body, editor: Editor) -> dict[str, Any]:
-    properties = body.get("properties", {})
-    if set(properties) - {"sheetId", "title", "gridProperties"}:
-        raise unsupported("addSheet with properties other than sheetId, title and gridProperties")
-    grid = properties.get("gridProperties", {})
-    title, sheet_id = properties.get("title"), properties.get("sheetId")
-    if title is not None:
-        _free_title(draft, title, None)
-    if sheet_id is not None and draft.look(int(sheet_id)) is not None:
-        raise invalid(f"Sheet with id {sheet_id} already exists. Please use a different id.")
-    sheet = draft.add(title, int(grid.get("rowCount", 1000)), int(grid.get("columnCount", 26)), sheet_id)
-    return {"addSheet": {"properties": properties_of(sheet, len(draft.sheets) - 1)}}
-
-
-def _delete_sheet(draft: Draft, body: Body, editor: Editor) -> dict[str, Any]:
-    sheet = find(draft.sheets, int(body.get("sheetId", 0)))
-    if all(other.hidden or other is sheet for other in draft.sheets):
-        raise invalid("You can't remove all the visible sheets in a document.")
-    _guard(sheet, Area(0, sheet.row_count, 0, sheet.column_count), editor)
-    draft.remove(sheet.sheet_id)
-    return {}
-
-
-def _update_sheet_properties(draft: Draft, body: Body, editor: Editor) -> dict[str, Any]:
-    properties = body.get("properties", {})
-    fields = {name.strip() for name in body.get("fields", "").split(",") if name.strip()}
-    if not fields:
-        raise invalid("At least one field must be listed in 'fields'. (Use '*' to indicate all fields.)")
-    known = {"title", "hidden", "gridProperties.rowCount", "gridProperties.columnCount"}
-    if not fields <= known | {"gridProperties"}:
-        raise unsupported("updateSheetProperties with fields other than title, hidden and the grid's size")
-    sheet = _sheet(draft, int(properties.get("sheetId", 0)))
-    if "title" in fields:
-        sheet.title = _free_title(draft, properties.get("title", ""), sheet)
-    if "hidden" in fields:
-        hidden = bool(properties.get("hidden", False))
-        if hidden and all(other.hidden or other is sheet for other in draft.sheets):
-            raise invalid("You can't hide all the sheets in a document.")
-        sheet.hidden = hidden
-    grid = properties.get("gridProperties", {})
-    wants_all = "gridProperties" in fields
-    if wants_all or "gridProperties.rowCount" in fields:
-        _resize(sheet, "row", int(grid.get("rowCount", 0)))
-    if wants_all or "gridProperties.columnCount" in fields:
-        _resize(sheet, "column", int(grid.get("columnCount", 0)))
-    return {}
-
-
-def _resize(sheet: Sheet, what: str, count: int) -> None:
-    if count < 1:
-        raise invalid(f"You can't delete all the {what}s on the sheet.")
-    if what == "row":
-        if count < sheet.row_count:
-            sheet.delete_rows(count, sheet.row_count)
-        sheet.row_count = count
-    else:
-        if count < sheet.column_count:
-            sheet.delete_columns(count, sheet.column_count)
-        sheet.column_count = count
-
-
-def _free_title(draft: Draft, title: str, sheet: Sheet | None) -> str:
-    if not title:
-        raise invalid("The sheet name cannot be empty.")
-    # Sheets takes titles for equal that differ in case only.
-    if any(other.title.casefold() == title.casefold() for other in draft.sheets if other is not sheet):
-        raise invalid(f'A sheet with the name "{title}" already exists. Please enter another name.')
-    return title
-
-
 _HANDLERS: dict[str, Callable[[Draft, Body, Editor], dict[str, Any]]] = {
     "updateCells": _update_cells,
     "appendDimension": _append_dimension,
     "insertDimension": _insert_dimension,
     "deleteDimension": _delete_dimension,
     "sortRange": _sort_range,
-    "addSheet": _add_sheet,
-    "deleteSheet": _delete_sheet,
-    "updateSheetProperties": _update_sheet_properties,
+    "addSheet": sheetrequests.add_sheet,
+    "deleteSheet": sheetrequests.delete_sheet,
+    "updateSheetProperties": sheetrequests.update_sheet_properties,
 }

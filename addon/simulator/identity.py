@@ -2,7 +2,6 @@
 
 import hmac
 import json
-import os
 import secrets
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -57,13 +56,15 @@ def load_identity(path: Path) -> Identity:
     if not path.exists():
         made = Identity(
             Principal("you@example.com", f"ya29.local-user-{secrets.token_urlsafe(24)}"),
-            Principal("worker@local.iam.gserviceaccount.com", f"ya29.local-worker-{secrets.token_urlsafe(24)}"),
+            Principal(
+                "worker@local.iam.gserviceaccount.com", f"ya29.local-worker-{secrets.token_urlsafe(24)}"
+            ),
             secrets.token_urlsafe(32),
             secrets.token_urlsafe(32),
         )
         replace_file(path, json.dumps(asdict(made), indent=2).encode(), mode=0o600)
     data = json.loads(path.read_bytes())
-    os.chmod(path, 0o600)
+    path.chmod(0o600)
     return Identity(
         Principal(**data["user"]), Principal(**data["worker"]), data["system_token"], data["task_token"]
     )

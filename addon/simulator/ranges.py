@@ -70,8 +70,7 @@ def exceeds(sheet: Sheet, area: Area) -> Refusal:
         ),
     )
     return invalid(
-        f"Range ({shown}) exceeds grid limits. "
-        f"Max rows: {sheet.row_count}, max columns: {sheet.column_count}"
+        f"Range ({shown}) exceeds grid limits. Max rows: {sheet.row_count}, max columns: {sheet.column_count}"
     )
 
 

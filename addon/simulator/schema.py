@@ -80,8 +80,7 @@ def _routes(document: Mapping[str, Any]) -> list[_Route]:
 
     def add(method: Mapping[str, Any], path: str) -> None:
         pattern = "".join(
-            "[^/]+" if part.startswith("{") else re.escape(part)
-            for part in re.split(r"(\{[^}]*\})", path)
+            "[^/]+" if part.startswith("{") else re.escape(part) for part in re.split(r"(\{[^}]*\})", path)
         )
         parameters = {
             name: item

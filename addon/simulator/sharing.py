@@ -2,22 +2,24 @@
 
 from typing import Any
 
-from flask import Blueprint, Response, g, request
+from flask import Response, g, request
 
-from addon.simulator.drive import show_permission
+from addon.simulator.drivefiles import show_permission
 from addon.simulator.errors import Refusal, unsupported
-from addon.simulator.files import Files, permission_id
-from addon.simulator.gate import answer, handles
+from addon.simulator.filemeta import permission_id
+from addon.simulator.files import Files
+from addon.simulator.gate import answer, route
 
 
-def blueprint(files: Files) -> Blueprint:
+class Sharing:
     """Sharing a file with a person, by e-mail address."""
-    routes = Blueprint("sharing", __name__, url_prefix="/drive/v3/files/<file_id>/permissions")
 
-    @routes.post("")
-    @handles("drive.share")
-    def create(file_id: str) -> Response:
-        file = files.get(file_id, g.caller.email, "writer")
+    def __init__(self, files: Files) -> None:
+        self._files = files
+
+    @route("POST", "", "drive.share")
+    def create(self, file_id: str) -> Response:
+        file = self._files.get(file_id, g.caller.email, "writer")
         body: dict[str, Any] = g.body or {}
         role, email = body.get("role"), body.get("emailAddress")
         if body.get("type") is None or role is None:
@@ -32,35 +34,31 @@ def blueprint(files: Files) -> Blueprint:
             raise Refusal(403, "The specified role cannot be given here.", reason="invalidSharingRequest")
         if email.lower() == file.owner.lower():
             raise Refusal(403, "The owner of a file cannot be removed.", reason="cannotRemoveOwner")
-        return _shown(show_permission(files.share(file, email, role)))
+        return _shown(show_permission(self._files.share(file, email, role)))
 
-    @routes.get("")
-    @handles("drive.read")
-    def find(file_id: str) -> Response:
-        file = files.get(file_id, g.caller.email)
+    @route("GET", "", "drive.read")
+    def find(self, file_id: str) -> Response:
+        file = self._files.get(file_id, g.caller.email)
         if "pageToken" in request.args:
             raise unsupported("permissions.list with pageToken")
-        found = [show_permission(item) for item in files.permissions(file)]
+        found = [show_permission(item) for item in self._files.permissions(file)]
         if g.mask is None:
             found = [_default(item) for item in found]
         return answer({"kind": "drive#permissionList", "permissions": found})
 
-    @routes.delete("/<identifier>")
-    @handles("drive.share")
-    def delete(file_id: str, identifier: str) -> Response:
+    @route("DELETE", "/<identifier>", "drive.share")
+    def delete(self, file_id: str, identifier: str) -> Response:
         own = identifier == permission_id(g.caller.email)  # anybody may give up their own access
-        file = files.get(file_id, g.caller.email, "reader" if own else "writer")
+        file = self._files.get(file_id, g.caller.email, "reader" if own else "writer")
         if identifier == permission_id(file.owner):
             raise Refusal(403, "The owner of a file cannot be removed.", reason="cannotRemoveOwner")
-        if files.unshare(file, identifier):
+        if self._files.unshare(file, identifier):
             return Response(status=204)
-        if any(item.id == identifier for item in files.permissions(file)):
+        if any(item.id == identifier for item in self._files.permissions(file)):
             raise Refusal(
                 403, "Cannot delete a permission that a folder gives.", reason="cannotDeletePermission"
             )
         raise Refusal(404, f"Permission not found: {identifier}.", location="permissionId")
-
-    return routes
 
 
 def _shown(permission: dict[str, Any]) -> Response:

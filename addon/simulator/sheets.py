@@ -2,40 +2,45 @@
 
 from typing import Any
 
-from flask import Blueprint, Response, g, request
+from flask import Response, g, request
 
 from addon.simulator import a1
 from addon.simulator.errors import Refusal, invalid, unsupported
-from addon.simulator.files import SPREADSHEET, Files
-from addon.simulator.gate import answer, handles
+from addon.simulator.filemeta import SPREADSHEET
+from addon.simulator.files import Files
+from addon.simulator.gate import answer, route
 from addon.simulator.grid import Area, Sheet
-from addon.simulator.gridrequests import Editor, apply, properties_of
+from addon.simulator.gridrequests import apply
 from addon.simulator.ranges import exceeds, filtered
+from addon.simulator.sheetrequests import Editor, properties_of
 from addon.simulator.workbook import Workbook
 from addon.simulator.workbooks import Workbooks
 
 
-def blueprint(workbooks: Workbooks, files: Files, url: str) -> Blueprint:
+class Sheets:
     """The methods of Sheets that the product uses."""
-    routes = Blueprint("sheets", __name__, url_prefix="/v4/spreadsheets")
 
-    def opened(spreadsheet_id: str, needed: str) -> tuple[Workbook, Editor]:
-        file = files.find(spreadsheet_id)
+    def __init__(self, workbooks: Workbooks, files: Files, url: str) -> None:
+        self._workbooks = workbooks
+        self._files = files
+        self._url = url
+
+    def _opened(self, spreadsheet_id: str, needed: str) -> tuple[Workbook, Editor]:
+        file = self._files.find(spreadsheet_id)
         if file is None or file.mime_type != SPREADSHEET:
             raise Refusal(404, "Requested entity was not found.")
-        role = files.role(file, g.caller.email)
+        role = self._files.role(file, g.caller.email)
         if role is None or (needed == "writer" and role not in {"writer", "owner"}):
             raise Refusal(403, "The caller does not have permission")
-        return workbooks.get(spreadsheet_id), Editor(g.caller.email, role == "owner")
+        return self._workbooks.get(spreadsheet_id), Editor(g.caller.email, role == "owner")
 
-    @routes.get("/<spreadsheet_id>")
-    @handles("sheets.read")
-    def get(spreadsheet_id: str) -> Response:
+    @route("GET", "/<spreadsheet_id>", "sheets.read")
+    def get(self, spreadsheet_id: str) -> Response:
         if request.args.get("includeGridData") == "true" and "fields" not in request.args:
             raise unsupported("includeGridData")
         if "ranges" in request.args or "data" in (g.mask or {}).get("sheets", {}):
             raise unsupported("spreadsheets.get with cells or ranges")
-        workbook, editor = opened(spreadsheet_id, "reader")
+        workbook, editor = self._opened(spreadsheet_id, "reader")
         properties = {
             "title": workbook.title,
             "locale": workbook.locale,
@@ -48,14 +53,13 @@ def blueprint(workbooks: Workbooks, files: Files, url: str) -> Blueprint:
                 "spreadsheetId": spreadsheet_id,
                 "properties": properties,
                 "sheets": sheets,
-                "spreadsheetUrl": f"{url}/file/d/{spreadsheet_id}/view",
+                "spreadsheetUrl": f"{self._url}/file/d/{spreadsheet_id}/view",
             }
         )
 
-    @routes.post("/<spreadsheet_id>/values:batchGetByDataFilter")
-    @handles("sheets.read")
-    def read_filtered(spreadsheet_id: str) -> Response:
-        workbook, _ = opened(spreadsheet_id, "writer")  # Google wants a scope that may write here
+    @route("POST", "/<spreadsheet_id>/values:batchGetByDataFilter", "sheets.read")
+    def read_filtered(self, spreadsheet_id: str) -> Response:
+        workbook, _ = self._opened(spreadsheet_id, "reader")
         sheets = workbook.sheets
         filters = (g.body or {}).get("dataFilters", [])
         if not filters:
@@ -70,10 +74,9 @@ def blueprint(workbooks: Workbooks, files: Files, url: str) -> Blueprint:
             entry["dataFilters"].append(data_filter)
         return answer({"spreadsheetId": spreadsheet_id, "valueRanges": list(matched.values())})
 
-    @routes.get("/<spreadsheet_id>/values/<path:cells>")
-    @handles("sheets.read")
-    def read(spreadsheet_id: str, cells: str) -> Response:
-        workbook, _ = opened(spreadsheet_id, "reader")
+    @route("GET", "/<spreadsheet_id>/values/<path:cells>", "sheets.read")
+    def read(self, spreadsheet_id: str, cells: str) -> Response:
+        workbook, _ = self._opened(spreadsheet_id, "reader")
         sheet, bounds = a1.resolve(cells, workbook.sheets)
         area = bounds.within(sheet)
         if area.first_row >= sheet.row_count or area.first_column >= sheet.column_count:
@@ -84,18 +87,15 @@ def blueprint(workbooks: Workbooks, files: Files, url: str) -> Blueprint:
         )
         return answer(_value_range(sheet, clipped, _by_columns(request.args.get("majorDimension"))))
 
-    @routes.post("/<spreadsheet_id>:batchUpdate")
-    @handles("sheets.write")
-    def update(spreadsheet_id: str) -> Response:
-        workbook, editor = opened(spreadsheet_id, "writer")
+    @route("POST", "/<spreadsheet_id>:batchUpdate", "sheets.write")
+    def update(self, spreadsheet_id: str) -> Response:
+        workbook, editor = self._opened(spreadsheet_id, "writer")
         body = g.body or {}
         if set(body) - {"requests"}:
             raise unsupported("batchUpdate with the spreadsheet in its answer")
         with workbook.edit() as draft:
             replies = apply(draft, body.get("requests", []), editor)
         return answer({"spreadsheetId": spreadsheet_id, "replies": replies})
-
-    return routes
 
 
 def _shown(sheet: Sheet, index: int, editor: Editor) -> dict[str, Any]:

@@ -47,7 +47,7 @@ class _Handler(WSGIRequestHandler):
         environ |= {"wsgi.input": io.BytesIO(body), "CONTENT_LENGTH": str(len(body))}
         started: list[Any] = []
 
-        def start_response(status: str, headers: list[tuple[str, str]], exc_info: Any = None) -> Any:
+        def start_response(status: str, headers: list[tuple[str, str]], _exc_info: Any = None) -> None:
             started[:] = [status, headers]
 
         answer = self.server.app(environ, start_response)
@@ -64,7 +64,7 @@ class _Handler(WSGIRequestHandler):
                 self.send_header(name, value)
         if self.command != "HEAD" and int(code) != 204:
             self.send_header("Content-Length", str(len(content)))
-        buffered = b"".join(self._headers_buffer) + b"\r\n"  # type: ignore[attr-defined]
+        buffered = b"".join(self._headers_buffer) + b"\r\n"
         self._headers_buffer: list[bytes] = []
         self.wfile.write(buffered if self.command == "HEAD" else buffered + content)
 

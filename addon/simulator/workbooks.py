@@ -5,14 +5,14 @@ import itertools
 import json
 import sqlite3
 import threading
-from array import array
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, astuple
 from pathlib import Path
 
 from addon.simulator import csvfile
 from addon.simulator.csvfile import Row, Style, WorkbookError
-from addon.simulator.files import SPREADSHEET, Files
+from addon.simulator.filemeta import SPREADSHEET
+from addon.simulator.files import Files
 from addon.simulator.grid import Area, Protection, Sheet
 from addon.simulator.state import State
 from addon.simulator.workbook import WORKBOOK_CELLS, Draft, Workbook
@@ -57,7 +57,8 @@ class Workbooks:
         spreadsheet_id = self._files.add(self._owner, title, SPREADSHEET)
         with self._state.transaction() as statements:
             statements.execute(
-                "INSERT INTO spreadsheets VALUES (?, 0, 'en_US', 'Etc/GMT', NULL, NULL, NULL)", [spreadsheet_id]
+                "INSERT INTO spreadsheets VALUES (?, 0, 'en_US', 'Etc/GMT', NULL, NULL, NULL)",
+                [spreadsheet_id],
             )
         with self.get(spreadsheet_id).edit() as draft:
             _fill(draft.add(sheet_title, *grid), [tuple(row) for row in rows], grid)

@@ -20,19 +20,19 @@ def microseconds(time: datetime) -> int:
 
 def dumps(data: Mapping[str, Any]) -> str:
     """JSON text in which a time is ``{"$t": microseconds}``."""
-    return json.dumps(data, ensure_ascii=False, separators=(",", ":"), default=_default)
+    return _encode(data)
 
 
 def loads(text: str) -> Data:
     """A fresh copy of what `dumps` wrote."""
     # The hook costs a call per object, and most documents that are read in bulk hold no time.
-    data: Data = json.loads(text, object_hook=_hook if f'"{TIME_KEY}"' in text else None)
+    data: Data = _decode(text) if f'"{TIME_KEY}"' in text else json.loads(text)
     return data
 
 
 def merged(text: str, changes: str) -> str:
     """``text`` with the top-level fields of ``changes`` in place of its own."""
-    return json.dumps(json.loads(text) | json.loads(changes), ensure_ascii=False, separators=(",", ":"))
+    return _encode(json.loads(text) | json.loads(changes))
 
 
 def _default(value: Any) -> Any:
@@ -43,3 +43,8 @@ def _hook(value: dict[str, Any]) -> Any:
     if TIME_KEY in value:
         return _EPOCH + timedelta(microseconds=value[TIME_KEY])
     return value
+
+
+# Made once: `json.loads` and `json.dumps` would make new ones at every call.
+_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=_default).encode
+_decode = json.JSONDecoder(object_hook=_hook).decode

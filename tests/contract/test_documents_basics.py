@@ -15,7 +15,6 @@ from addon.store.documents import (
     Documents,
     DocumentTooLarge,
     NotFound,
-    StoreError,
     Transaction,
 )
 
@@ -439,6 +438,24 @@ def test_prune_deletes_only_what_is_due_and_at_most_the_limit(documents: Documen
     assert ids(documents) == [*(f"{n:03}" for n in range(430, 450)), "forever", "never", "text"]
 
 
+def test_prune_spares_what_was_renewed_after_it_was_found(
+    documents: Documents, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put(documents, old={"until": NOON}, renewed={"until": NOON}, gone={"until": NOON})
+    query = documents.query
+
+    def found_then_renewed(*arguments: Any) -> Any:
+        found = list(query(*arguments))
+        put(documents, renewed={"until": NOON + timedelta(days=1)})
+        documents.transact(lambda transaction: transaction.delete("things/gone"))
+        return iter(found)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(documents, "query", found_then_renewed)
+        assert documents.prune("things", "until", NOON + timedelta(hours=1)) == 1
+    assert ids(documents) == ["renewed"]
+
+
 def test_a_closed_store_opens_again_when_it_is_used(documents: Documents) -> None:
     put(documents, a={"n": 1})
     documents.close()
@@ -449,7 +466,3 @@ def test_a_closed_store_opens_again_when_it_is_used(documents: Documents) -> Non
 def test_two_openings_see_the_same_documents(open_documents: OpenStore) -> None:
     put(open_documents(), a={"n": 1})
     assert ids(open_documents()) == ["a"]
-
-
-def test_store_errors_have_one_base() -> None:
-    assert issubclass(DocumentTooLarge, StoreError)

@@ -197,17 +197,26 @@ def test_processes_that_open_a_new_file_together_all_succeed(tmp_path: Path) -> 
     documents.close()
 
 
-def test_a_forked_child_opens_its_own_connections(file: SqliteDocuments) -> None:
-    file.transact(lambda transaction: transaction.create("a/parent", {}))
-    child = os.fork()
-    if child == 0:
-        status = 1
-        try:
-            file.transact(lambda transaction: transaction.create("a/child", {}))
-            file.close()
-            status = 0
-        finally:
-            os._exit(status)
+def test_a_forked_child_opens_its_own_connections(tmp_path: Path) -> None:
+    code = """
+import os, sys
+from pathlib import Path
+from addon.store.sqlite import SqliteDocuments
+
+documents = SqliteDocuments(Path(sys.argv[1]))
+documents.transact(lambda transaction: transaction.create("a/parent", {}))
+parents = documents._pool._idle[0]
+child = os.fork()
+documents.transact(lambda transaction: transaction.create("a/child" if child == 0 else "a/parent2", {}))
+if child == 0:
+    assert documents._pool._idle[0] is not parents
+else:
     assert os.waitpid(child, 0)[1] == 0
-    file.transact(lambda transaction: transaction.create("a/parent2", {}))
-    assert [snapshot.path for snapshot in file.query("a")] == ["a/child", "a/parent", "a/parent2"]
+    assert [snapshot.path for snapshot in documents.query("a")] == ["a/child", "a/parent", "a/parent2"]
+documents.close()
+"""
+    subprocess.run(
+        [sys.executable, "-c", code, str(tmp_path / "store.db")],
+        check=True,
+        env={**os.environ, "PYTHONPATH": str(HERE.parent.parent)},
+    )

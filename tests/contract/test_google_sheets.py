@@ -419,7 +419,7 @@ def test_what_concerns_the_whole_sheet_blocks_the_job_at_once(
     "words",
     [
         "Range (Solar!Y1) exceeds grid limits. Max rows: 981, max columns: 24",
-        "Invalid requests[0].updateCells: Attempting to write column: 26, beyond the last requested column of: 25",
+        "Attempting to write column: 26, beyond the last requested column of: 25",
         "Invalid requests[0].updateCells: GridCoordinate.rowIndex[1000] is after last row in grid[999]",
     ],
 )

@@ -9,7 +9,7 @@ import pytest
 from emulator import OpenStore
 from races import all_at_once
 
-from addon.store.documents import Documents, Transaction, TransactionMisuse
+from addon.store.documents import Contention, Documents, Transaction, TransactionMisuse
 from addon.store.leases import (
     Busy,
     Lease,
@@ -230,3 +230,16 @@ def test_nobody_waits_for_a_lease_inside_a_transaction(documents: Documents) -> 
     leases = Leases(documents, HOUR)
     with pytest.raises(TransactionMisuse):
         documents.transact(lambda transaction: leases.try_acquire(SCRIPT))
+
+
+def test_endless_contention_for_a_lease_is_busy_and_never_a_success(
+    documents: Documents, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def transact(*_: Any, **__: Any) -> Any:
+        raise Contention("others")
+
+    leases = Leases(documents, HOUR)
+    monkeypatch.setattr(documents, "transact", transact)
+    assert leases.try_acquire(SCRIPT) is None
+    with pytest.raises(Busy):
+        leases.acquire(SCRIPT, wait=0)

@@ -1,4 +1,4 @@
-"""A worker of its own for the crash tests: `python worker_process.py sqlite:FILE|firestore:PROJECT TASK …`."""
+"""A worker process for the crash tests: `python worker_process.py sqlite:FILE|firestore:PROJECT TASK …`."""
 
 import sys
 import threading

@@ -1,19 +1,10 @@
 """The offline summariser: what it quotes, how it shortens, and that no text can break it."""
 
-import subprocess
-import sys
-import threading
-from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
-
 import pytest
-from hypothesis import example, given, settings
-from hypothesis import strategies as st
 
-from addon.llm import builtin_clip
 from addon.llm.base import Empty, LanguageModel, Prompt, Text, Usage
-from addon.llm.builtin import COLUMNS, Builtin
-from addon.llm.builtin_clip import clip, is_blank, tokens, width
+from addon.llm.builtin import Builtin
+from addon.llm.builtin_clip import tokens
 from addon.llm.builtin_sentences import pieces
 
 REFUND = """Hi Support Team,
@@ -91,11 +82,12 @@ def test_japanese_without_full_stops_is_cut_at_its_spaces():
 
 
 def test_legal_notice_loses_against_the_matter():
-    text = (
-        "The printer on the third floor jams with every second page. "
-        "Disclosure, copying or distribution of the contents of this communication is strictly prohibited."
+    notice = (
+        "Copying this printer message or printing its contents for anybody but the intended recipient is "
+        "prohibited, and the printer company accepts no liability for errors."
     )
-    assert summary(("t", text), instructions="one sentence").startswith("The printer")
+    text = f"The printer on the third floor jams. {notice}"
+    assert summary(("t", text), instructions="one sentence") == "The printer on the third floor jams."
 
 
 def test_title_decides_which_sentence_is_central():
@@ -187,132 +179,6 @@ def test_length_in_characters_is_kept(instructions: str, most: int):
         assert len(summary(("t", text), instructions=instructions)) <= most
 
 
-def test_english_is_shortened_at_a_word():
-    assert clip("The projector shows a purple picture", 20) == "The projector shows…"
-    assert clip("The projector, however", 15) == "The projector…"
-
-
-def test_japanese_is_shortened_at_a_phrase():
-    text = "パスワードを再設定してもログイン画面に戻ってしまいます"
-    assert clip(text, 30) == "パスワードを再設定しても…"
-
-
-def test_explicit_character_count_takes_wide_characters_as_one():
-    assert width(clip("漢字" * 40, 21), 2) <= 21
-    assert len(clip("漢字" * 40, 21, wide=1)) == 21
-
-
-GRAPHEMES = [
-    "a",
-    "é",
-    "e\u0301",
-    "👩‍👩‍👧",
-    "👍🏽",
-    "🇯🇵",
-    "🇩🇪",
-    "が",
-    "か\u3099",
-    "한",
-    "\u1112\u1161\u11ab",
-    "क्ष",
-    "❤️",
-    "🏴󠁧󠁢󠁥󠁮󠁧󠁿",
-]
-
-
-@settings(deadline=None)
-@given(st.lists(st.sampled_from(GRAPHEMES), min_size=1, max_size=60), st.integers(16, 60))
-def test_cut_never_falls_inside_a_visible_character(parts: list[str], columns: int):
-    kept = clip("".join(parts), columns).removesuffix("…")
-    whole = {"".join(parts[:count]) for count in range(len(parts) + 1)}
-    assert kept in whole
-
-
-@settings(deadline=None)
-@given(st.text(max_size=300), st.integers(2, 80), st.sampled_from([1, 2]))
-def test_clipped_text_keeps_the_limit_and_is_a_prefix(text: str, columns: int, wide: int):
-    clipped = clip(text, columns, wide)
-    assert width(clipped, wide) <= columns
-    assert clipped == text or text.startswith(clipped.removesuffix("…"))
-
-
-SPECIAL = [
-    "\r",
-    "\u3000",
-    "\t",
-    "\x00",
-    "\x1b",
-    "\ud800",
-    "\udfff",
-    "\u202e",
-    "\u200d",
-    "\n",
-    " ",
-    "x",
-    "---",
-    "=",
-]
-ENGLISH = [
-    "hi ",
-    "Dear A,",
-    "thanks",
-    "regards,\n",
-    "sent monday ",
-    "re ",
-    "please ",
-    ". ",
-    "? ",
-    "!!!",
-    "> ",
-    "• ",
-]
-OTHERS = [
-    "。",
-    "」",
-    "、",
-    "様\n",
-    "エラー",
-    "よろしくお願いします。",
-    "שלום ",
-    "مرحبا؟ ",
-    "ไทย",
-    "👩‍👩‍👧",
-    "🇯🇵",
-]
-FRAGMENTS = st.sampled_from([*SPECIAL, *ENGLISH, *OTHERS])
-ANYTHING = st.one_of(
-    st.lists(FRAGMENTS, max_size=60).map("".join),
-    st.text(st.characters(exclude_categories=[]), max_size=400),
-    st.text("abc .,\n漢字かな。", max_size=600),
-)
-INSTRUCTIONS = st.sampled_from(
-    ["", "3 bullets", "一行で", "within 40 characters", "箇条書き", "10 words", "99 lines"]
-)
-
-
-@settings(max_examples=400, deadline=None)
-@given(INSTRUCTIONS, st.lists(st.tuples(st.text(max_size=8), ANYTHING), max_size=3))
-@example("", [("", "\ud83d")])
-@example("", [("", "0"), ("0\r0", "0")])
-@example("", [("t", "!" * 300)])
-@example("3 bullets", [("t", "\u0301" * 300)])
-def test_any_text_gives_a_clean_short_summary_or_empty(instructions: str, fields: list[tuple[str, str]]):
-    prompt = Prompt(instructions, tuple(fields))
-    outcome = Builtin().summarise(prompt, timeout=1.0)
-    assert outcome == Builtin().summarise(prompt, timeout=1.0)
-    if isinstance(outcome, Empty):
-        assert all(is_blank(text) for _, text in fields)
-        return
-    assert isinstance(outcome, Text)
-    assert any(not is_blank(text) for _, text in fields)
-    assert not is_blank(outcome.text)
-    outcome.text.encode("utf-8")
-    assert not any(character < " " and character != "\n" for character in outcome.text)
-    if not any(sign in instructions for sign in ("bullets", "箇条書き", "lines")):
-        assert width(outcome.text) <= COLUMNS
-        assert "\n" not in outcome.text
-
-
 @pytest.mark.parametrize("text", ["", " ", "\n\t\r", "\u3000", "\u200b\ufeff", "\x00\x07", "\u200d\u2060"])
 def test_blank_row_is_empty(text: str):
     assert isinstance(Builtin().summarise(Prompt("Summarise", (("t", text),)), 1.0), Empty)
@@ -332,42 +198,3 @@ def test_usage_counts_four_latin_characters_or_one_full_width_as_a_token():
     assert [tokens(text) for text in ("", "word", "words", "漢字", "漢字 word")] == [0, 1, 2, 2, 4]
     outcome = Builtin().summarise(Prompt("four", (("body", "all fine"),)), 1.0)
     assert outcome == Text("all fine", Usage(input_tokens=1 + 1 + 2, output_tokens=2))
-
-
-def test_many_threads_get_the_answers_one_thread_gets():
-    prompts = [
-        Prompt("", (("t", f"{text} {number}"),)) for number in range(40) for text in (REFUND, LOGIN, RUN_ON)
-    ]
-    model = Builtin()
-    alone = [model.summarise(prompt, 1.0) for prompt in prompts]
-    with ThreadPoolExecutor(8) as threads:
-        assert list(threads.map(lambda prompt: model.summarise(prompt, 1.0), prompts)) == alone
-
-
-def test_library_is_loaded_once_though_many_threads_ask_first():
-    everybody = threading.Barrier(8)
-    second_inside = threading.Event()
-    loads: list[int] = []
-
-    def load() -> str:
-        loads.append(1)
-        if len(loads) > 1:
-            second_inside.set()
-        second_inside.wait(0.2)  # room for a second thread to come in, were there no lock
-        return "library"
-
-    lazily = builtin_clip._Lazily(load)
-
-    def ask(_: int) -> str:
-        everybody.wait(10)
-        return lazily()
-
-    with ThreadPoolExecutor(8) as threads:
-        assert list(threads.map(ask, range(8))) == ["library"] * 8
-    assert loads == [1]
-
-
-def test_importing_the_adapter_does_not_load_its_libraries():
-    root = Path(__file__).parents[2]
-    code = "import sys, addon.llm.builtin; sys.exit('budoux' in sys.modules or 'sentencex' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", code], cwd=root, check=False).returncode == 0

@@ -1,0 +1,46 @@
+# Everything works on a machine with Python 3.11+ and nothing else: the first target that needs it makes
+# the virtual environment and installs the locked dependencies.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+.PHONY: demo test lint bench lock clean
+.DEFAULT_GOAL := test
+
+# Runtime dependencies only: quick, for `make demo`.
+$(VENV)/.runtime: requirements.lock
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed; set PYTHON=python3.x")'
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	touch $@
+
+# Everything the tests and checks need.
+$(VENV)/.dev: $(VENV)/.runtime requirements-dev.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-dev.lock
+	touch $@
+
+demo: $(VENV)/.runtime
+	$(BIN)/python -m addon demo
+
+test: $(VENV)/.dev
+	$(BIN)/python -m pytest -q
+
+lint: $(VENV)/.dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+bench: $(VENV)/.dev
+	$(BIN)/python -m tests.benchmarks.engine
+
+# Pin the newest versions that pyproject.toml allows.
+lock: $(VENV)/.dev
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
+	$(BIN)/uv pip compile -q --upgrade --universal --python-version 3.11 --generate-hashes --no-header \
+		--no-emit-index-url --no-emit-find-links pyproject.toml -o requirements.lock
+	$(BIN)/uv pip compile -q --upgrade --universal --python-version 3.11 --generate-hashes --no-header \
+		--no-emit-index-url --no-emit-find-links --extra dev pyproject.toml -c requirements.lock \
+		-o requirements-dev.lock
+
+clean:
+	rm -rf $(VENV) .state .pytest_cache .mypy_cache .ruff_cache .hypothesis test-output

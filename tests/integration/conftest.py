@@ -1,0 +1,16 @@
+"""A running product on each store."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from stack import Stack, running
+
+from addon.store.documents import Documents
+
+
+@pytest.fixture
+def stack(tmp_path: Path, documents: Documents) -> Iterator[Stack]:
+    """The product on the store under test, with the default scripted model."""
+    with running(tmp_path, documents=documents) as stack:
+        yield stack
