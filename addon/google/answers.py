@@ -66,7 +66,7 @@ def judge(answer: Answer, service: Service, *, wants_json: bool) -> Answer:
     status = answer.status
     if not (200 <= status < 300 or status == 308):  # 308: Drive says that an upload is not complete
         raise _refusal(answer, service)
-    if answer.headers.get("Content-Type", "").startswith("text/html"):
+    if answer.body and answer.headers.get("Content-Type", "").startswith("text/html"):
         raise Failed("html_answer", status=status)
     if not wants_json:
         return answer

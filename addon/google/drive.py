@@ -99,11 +99,12 @@ class Drive:
         """
         metadata = {"id": file_id, "name": name, "mimeType": FOLDER, "appProperties": dict(properties)}
         params = {"fields": _FIELDS, **_ALL_DRIVES}
+        budget = self._session.budget(deadline)
         with self._sorting(f"folder {file_id}"):
             try:
                 answer = self._request("POST", _FILES, params, json=metadata, deadline=deadline)
             except Refused as refusal:
-                return self._existing(refusal, file_id, properties, deadline)
+                return self._existing(refusal, file_id, properties, budget.left())
         return _file_info(answer.data)
 
     def create_file(
@@ -136,11 +137,11 @@ class Drive:
             "appProperties": dict(properties or {}),
         }
         with self._sorting(f"file {file_id} in folder {parent}"):
+            budget = self._session.budget(deadline)
             try:
-                answer = self._upload("POST", _FILES, metadata, Content(content, mime_type), deadline)
+                return self._upload("POST", _FILES, file_id, metadata, Content(content, mime_type), budget)
             except Refused as refusal:
-                return self._existing(refusal, file_id, properties or {}, deadline)
-        return _file_info(answer.data)
+                return self._existing(refusal, file_id, properties or {}, budget.left())
 
     def update(
         self, file_id: str, content: bytes, deadline: float | None = None, *, mime_type: str = "text/csv"
@@ -154,8 +155,8 @@ class Drive:
             else wrote in between. What the file holds is unknown then.
         """
         with self._sorting(f"file {file_id}"):
-            answer = self._upload("PATCH", _path(file_id), {}, Content(content, mime_type), deadline)
-        info = _file_info(answer.data)
+            budget = self._session.budget(deadline)
+            info = self._upload("PATCH", _path(file_id), file_id, {}, Content(content, mime_type), budget)
         if info.sha256 != hashlib.sha256(content).hexdigest():
             raise TryAgain(
                 f"Drive holds other content in file {file_id} than was written; write it again.",
@@ -258,17 +259,21 @@ class Drive:
         )
 
     def _upload(
-        self, method: str, path: str, metadata: Mapping[str, Any], content: Content, deadline: float | None
-    ) -> Answer:
-        return upload(
-            self._session,
-            method,
-            f"{self._endpoint}/upload{path}",
-            {"fields": _FIELDS, **_ALL_DRIVES},
-            metadata,
-            content,
-            self._session.budget(deadline),
-        )
+        self,
+        method: str,
+        path: str,
+        file_id: str,
+        metadata: Mapping[str, Any],
+        content: Content,
+        budget: Budget,
+    ) -> FileInfo:
+        params = {"fields": _FIELDS, **_ALL_DRIVES}
+        data = upload(
+            self._session, method, f"{self._endpoint}/upload{path}", params, metadata, content, budget
+        ).data
+        if "sha256Checksum" not in data:  # the end of an upload session need not heed ``fields``
+            return self.info(file_id, deadline=budget.left())
+        return _file_info(data)
 
     @contextmanager
     def _sorting(

@@ -3,7 +3,7 @@
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, get_args
 
@@ -155,7 +155,7 @@ class Faults:
                 fault.release()
             self._faults.clear()
 
-    def __iter__(self):  # type: ignore[no-untyped-def]
+    def __iter__(self) -> Iterator[Fault]:
         with self._lock:
             return iter(list(self._faults))
 
@@ -172,7 +172,7 @@ class Counts:
         with self._lock:
             self._counts[kind] += 1
 
-    def now(self) -> "Counter[str]":
+    def now(self) -> Counter[str]:
         """A copy of the counts; a kind that never came counts 0."""
         with self._lock:
             return self._counts.copy()

@@ -118,7 +118,7 @@ class Gate:
             return None
         g.fault = fault
         fault.pause(self.stopping)
-        if fault.action == "drop":
+        if fault.action == "drop" or self.stopping.is_set():
             hang_up(request.environ["werkzeug.socket"])
             return Response()
         if fault.action == "status" and not fault.with_effect:

@@ -65,7 +65,6 @@ class Simulator:
             raise ValueError("The simulator calls a service on this machine only.")
         self._state = State(state)
         self._stopping = threading.Event()
-        self._clock = clock
         self._counts = Counts()
         self._schema = Schema()
         self._sweep = (f"{service}/tasks/sweep", sweep) if service and sweep else None
@@ -92,7 +91,7 @@ class Simulator:
         app.register_blueprint(mount("drive", Drive(self.files, self.identity, self.url)))
         sharing = Sharing(self.files)
         app.register_blueprint(mount("sharing", sharing, "/drive/v3/files/<file_id>/permissions"))
-        app.register_blueprint(mount("tasks", Tasks(self.queue, self._clock)))
+        app.register_blueprint(mount("tasks", Tasks(self.queue)))
         app.register_blueprint(mount("view", View(self.files, self.workbooks)))
         control = Control(self.identity, self.faults, self._counts, self.queue)
         controls = mount("control", control, "/simulator")
@@ -132,8 +131,8 @@ class Simulator:
     def stop(self) -> None:
         """End everything; what was answered is on disk."""
         self._stopping.set()
-        self.faults.clear()
         self.queue.stop()
+        self.faults.clear()
         self._server.stop()
         for thread in self._threads:
             thread.join()

@@ -1,6 +1,6 @@
 """Cloud Tasks v2 over HTTP."""
 
-from collections.abc import Callable
+import time
 
 from flask import Response, g, jsonify, request
 from google.cloud.tasks_v2 import types as cloud
@@ -19,14 +19,13 @@ _INTEGERS = "json;enum-encoding=int"
 class Tasks:
     """The methods of Cloud Tasks that the product uses, and those its tests drive a queue with."""
 
-    def __init__(self, queue: TaskQueue, clock: Callable[[], float]) -> None:
+    def __init__(self, queue: TaskQueue) -> None:
         self._queue = queue
-        self._clock = clock
 
     @route("POST", f"{_QUEUE}/tasks", "tasks.create")
     def create(self, queue: str) -> Response:
         _parameters()
-        task = read_task(check_queue(queue), g.body, self._clock())
+        task = read_task(check_queue(queue), g.body, time.time())
         self._queue.add(task)
         return _task(task)
 

@@ -2,6 +2,7 @@
 
 import re
 import secrets
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from urllib.parse import urlsplit
@@ -20,6 +21,33 @@ _DEFAULT_DEADLINE = timedelta(minutes=10)
 _FURTHEST = timedelta(days=30)
 _QUEUE = re.compile(r"projects/[a-z0-9:.\-]+/locations/[a-z0-9\-]+/queues/[A-Za-z0-9\-]{1,100}")
 _TASK_ID = re.compile(r"[A-Za-z0-9_\-]{1,500}")
+
+
+@dataclass(frozen=True, slots=True)
+class RetryConfig:
+    """When a task that was not answered with 2xx is delivered again.
+
+    Parameters
+    ----------
+    min_backoff, max_backoff
+        Seconds before the second delivery, and at most.
+    max_doublings
+        How often the pause doubles before it grows by the same amount each time.
+    max_attempts
+        Deliveries in all, or ``None`` for any number; then the task is dropped.
+    """
+
+    min_backoff: float = 0.2
+    max_backoff: float = 5.0
+    max_doublings: int = 16
+    max_attempts: int | None = None
+
+    def backoff(self, attempts: int) -> float:
+        """Seconds to wait after that many attempts."""
+        doublings = min(attempts - 1, self.max_doublings)
+        step: float = self.min_backoff * 2**doublings
+        beyond = attempts - 1 - doublings
+        return min(step * (1 + beyond), self.max_backoff)
 
 
 def check_queue(name: str) -> str:
@@ -90,8 +118,8 @@ def _check_request(request: cloud.HttpRequest) -> None:
         raise invalid("HttpRequest.url must start with 'http://' or 'https://'.")
     if parts.scheme != "http" or parts.hostname not in {LOOPBACK, "localhost"}:
         raise invalid("HttpRequest.url: the simulator delivers over http to this machine only.")
-    if not request.http_method:
-        request.http_method = cloud.HttpMethod.POST
+    if request.http_method == cloud.HttpMethod.HTTP_METHOD_UNSPECIFIED:
+        request.http_method = cloud.HttpMethod.POST  # type: ignore[assignment]
     if request.body and request.http_method not in {
         cloud.HttpMethod.POST,
         cloud.HttpMethod.PUT,

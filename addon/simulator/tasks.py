@@ -14,7 +14,7 @@ from addon.simulator.delivery import Attempt, Courier
 from addon.simulator.errors import Refusal
 from addon.simulator.faults import Counts, Fault, Faults
 from addon.simulator.state import State
-from addon.simulator.taskrules import NAME_KEPT
+from addon.simulator.taskrules import NAME_KEPT, RetryConfig
 
 logger = logging.getLogger(__name__)
 
@@ -24,33 +24,6 @@ _SLOWEST = 1.0
 """Most seconds between deliveries while the queue is slowed down."""
 
 
-@dataclass(frozen=True, slots=True)
-class RetryConfig:
-    """When a task that was not answered with 2xx is delivered again.
-
-    Parameters
-    ----------
-    min_backoff, max_backoff
-        Seconds before the second delivery, and at most.
-    max_doublings
-        How often the pause doubles before it grows by the same amount each time.
-    max_attempts
-        Deliveries in all, or ``None`` for any number; then the task is dropped.
-    """
-
-    min_backoff: float = 0.2
-    max_backoff: float = 5.0
-    max_doublings: int = 16
-    max_attempts: int | None = None
-
-    def backoff(self, attempts: int) -> float:
-        """Seconds to wait after that many attempts."""
-        doublings = min(attempts - 1, self.max_doublings)
-        step: float = self.min_backoff * 2**doublings
-        beyond = attempts - 1 - doublings
-        return min(step * (1 + beyond), self.max_backoff)
-
-
 @dataclass(slots=True)
 class _Waiting:
     task: cloud.Task
@@ -58,7 +31,6 @@ class _Waiting:
     attempts: int = 0
     answers: int = 0
     previous: int | None = None
-    running: int = 0
 
 
 class TaskQueue:
@@ -67,7 +39,7 @@ class TaskQueue:
     Parameters
     ----------
     clock
-        Seconds since 1970; decides when a task's name is free again.
+        Seconds since 1970; decides when a task's name is free again, and nothing else.
     retry
         Changed only while nothing is delivered.
     deadline
@@ -138,7 +110,7 @@ class TaskQueue:
         """
         with self._changed:
             self._refuse_taken(task.name)
-            due = max(task.schedule_time.timestamp(), self._clock())
+            due = max(task.schedule_time.timestamp(), time.time())
             with self._state.transaction() as statements:
                 statements.execute(
                     "INSERT OR REPLACE INTO tasks VALUES (?, ?, ?, 0, 0, NULL, NULL)",
@@ -224,7 +196,6 @@ class TaskQueue:
                     return
                 waiting = self._tasks[name]
                 waiting.attempts += 1
-                waiting.running += 1
                 self._running += 1
                 self._remember(name, waiting)
                 attempt = Attempt(
@@ -271,7 +242,7 @@ class TaskQueue:
         """Carry out one attempt and return the status the queue goes by; 503 where there was no answer."""
         if fault is not None:
             fault.pause(self._stopping)
-            if fault.action == "drop":
+            if fault.action == "drop" or self._stopping.is_set():
                 return 503
             if fault.action == "status" and not fault.with_effect:
                 return fault.status

@@ -47,7 +47,7 @@ class _Handler(WSGIRequestHandler):
         environ |= {"wsgi.input": io.BytesIO(body), "CONTENT_LENGTH": str(len(body))}
         started: list[Any] = []
 
-        def start_response(status: str, headers: list[tuple[str, str]], _exc_info: Any = None) -> None:
+        def start_response(status: str, headers: list[tuple[str, str]], _: Any = None) -> Any:
             started[:] = [status, headers]
 
         answer = self.server.app(environ, start_response)

@@ -17,6 +17,8 @@ from addon.simulator.grid import Area, Protection, Sheet
 from addon.simulator.state import State
 from addon.simulator.workbook import WORKBOOK_CELLS, Draft, Workbook
 
+_encode = json.JSONEncoder(ensure_ascii=False).encode  # json.dumps would make an encoder for every row
+
 DEFAULT_GRID = (1000, 26)
 """Rows and columns of a new sheet in Google Sheets."""
 
@@ -195,10 +197,7 @@ class Workbooks:
                 )
                 statements.executemany(
                     "INSERT INTO rows VALUES (?, ?, ?) ON CONFLICT (id) DO UPDATE SET cells = excluded.cells",
-                    (
-                        (row_id, sheet.key, json.dumps(cells, ensure_ascii=False))
-                        for row_id, cells in changes.written.items()
-                    ),
+                    ((row_id, sheet.key, _encode(cells)) for row_id, cells in changes.written.items()),
                 )
                 _save_sheet(statements, spreadsheet_id, sheet)
             statements.executemany(

@@ -188,11 +188,16 @@ def test_an_update_replaces_the_whole_content_and_checks_it(google: Scripted, dr
     assert (request.headers["Content-Type"], request.body) == ("text/csv", CSV)
 
 
+def test_a_checksum_that_the_answer_left_out_is_looked_up(google: Scripted, drive: Drive) -> None:
+    google.enqueue(Reply(json={"id": FILE}), stored())
+    assert drive.update(FILE, CSV, 20) == INFO
+
+
 @pytest.mark.parametrize("answer", [stored(CSV[:-1]), stored(None)])
 def test_an_update_that_left_other_content_behind_is_no_success(
     google: Scripted, drive: Drive, answer: Reply
 ) -> None:
-    google.enqueue(answer)
+    google.enqueue(answer, answer)
     with pytest.raises(TryAgain) as raised:
         drive.update(FILE, CSV, 20)
     assert (raised.value.reason, raised.value.outcome_unknown) == ("checksum_differs", True)
@@ -277,7 +282,8 @@ class Resumable:
     def answer(self, request: Received) -> Reply:
         if request.query.get("uploadType") == ["resumable"] and "upload_id" not in request.query:
             self.opened += 1
-            return Reply(headers={"Location": f"{self.url}{request.path}?upload_id={self.opened}"})
+            place = f"{self.url}{request.path}?upload_id={self.opened}"
+            return Reply(headers={"Location": place, "Content-Type": "text/html; charset=UTF-8"})
         assert (request.method, request.query["upload_id"]) == ("PUT", [str(self.opened)])
         self.taken.append(request.body)
         return self.outcomes.pop(0)
