@@ -31,7 +31,7 @@ lint: $(VENV)/.dev
 	$(BIN)/mypy
 
 bench: $(VENV)/.dev
-	$(BIN)/python -m tests.benchmarks.engine
+	$(BIN)/python tests/benchmarks/engine.py
 
 # Pin the newest versions that pyproject.toml allows.
 lock: $(VENV)/.dev

@@ -58,9 +58,9 @@ class FileInfo:
 class Drive:
     """The Drive API for one credential. Safe to share between threads.
 
-    Every call raises `TryAgain` when the bounded retries or its deadline are used up, `FileMissing` where
-    Drive has no such file for this caller, `GrantMissing` where the user's token may not be used on it, and
-    `JobBlocked` where a person must act.
+    Every call raises `TryAgain` when its retries or its deadline are used up, `FileMissing` where Drive shows
+    no such file to this caller, `GrantMissing` where the user's token may not be used on it, and `JobBlocked`
+    where a person must act. A ``deadline`` is in seconds, for all that a call does.
 
     Parameters
     ----------
@@ -103,9 +103,9 @@ class Drive:
         with self._sorting(f"folder {file_id}"):
             try:
                 answer = self._request("POST", _FILES, params, json=metadata, deadline=deadline)
+                return _file_info(answer.data)
             except Refused as refusal:
                 return self._existing(refusal, file_id, properties, budget.left())
-        return _file_info(answer.data)
 
     def create_file(
         self,
@@ -207,12 +207,11 @@ class Drive:
 
     def _permissions_of(self, file_id: str, email: str, budget: Budget) -> list[str]:
         found: list[str] = []
+        path = f"{_path(file_id)}/permissions"
         params = {"fields": "nextPageToken,permissions(id,emailAddress)", "pageSize": "100", **_ALL_DRIVES}
         while True:
             try:
-                page = self._request(
-                    "GET", f"{_path(file_id)}/permissions", params, deadline=budget.left()
-                ).data
+                page = self._request("GET", path, params, deadline=budget.left()).data
             except Refused as refusal:
                 if refusal.status == 404 and self._acting_for == "worker":
                     return []  # a file the worker may not use any more is not shown to it either
@@ -229,7 +228,7 @@ class Drive:
     def _existing(
         self, refusal: Refused, file_id: str, properties: Mapping[str, str], deadline: float | None
     ) -> FileInfo:
-        """The file that an earlier try created; raises ``refusal`` where Drive refused for another reason."""
+        """The file that an earlier try created, if that is why Drive refused."""
         if refusal.status != 409:
             raise refusal
         info = self.info(file_id, deadline=deadline)
@@ -267,10 +266,8 @@ class Drive:
         content: Content,
         budget: Budget,
     ) -> FileInfo:
-        params = {"fields": _FIELDS, **_ALL_DRIVES}
-        data = upload(
-            self._session, method, f"{self._endpoint}/upload{path}", params, metadata, content, budget
-        ).data
+        url, params = f"{self._endpoint}/upload{path}", {"fields": _FIELDS, **_ALL_DRIVES}
+        data = upload(self._session, method, url, params, metadata, content, budget).data
         if "sha256Checksum" not in data:  # the end of an upload session need not heed ``fields``
             return self.info(file_id, deadline=budget.left())
         return _file_info(data)

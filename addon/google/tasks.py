@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 import requests
 from google.api_core.exceptions import AlreadyExists, GoogleAPICallError
 from google.auth.credentials import AnonymousCredentials
-from google.auth.exceptions import GoogleAuthError
+from google.auth.exceptions import GoogleAuthError, TransportError
 from google.cloud import tasks_v2
 from google.cloud.tasks_v2.services.cloud_tasks.transports.rest import CloudTasksRestTransport
 from google.protobuf.duration_pb2 import Duration
@@ -125,6 +125,8 @@ class Tasks:
                 if not _is_passing(error):
                     raise self._refused(name, error) from None
                 status, reason = error.code, _word(error)
+            except (requests.exceptions.ConnectionError, requests.exceptions.Timeout, TransportError):
+                status, reason = None, "connection_lost"
             except GoogleAuthError as error:
                 raise JobBlocked(
                     f"Cloud Tasks does not let this service in ({type(error).__name__}): "
@@ -133,8 +135,6 @@ class Tasks:
                     service="Tasks",
                     reason="unauthenticated",
                 ) from None
-            except (requests.exceptions.ConnectionError, requests.exceptions.Timeout):
-                status, reason = None, "connection_lost"
             except ParseError:
                 status, reason = None, "broken_json"
             wait = 2.0 ** (attempt - 1) / 2 + self._random() / 2

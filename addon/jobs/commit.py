@@ -1,5 +1,6 @@
 """Group commit: ready answers become durable together, first the part in Drive, then the index."""
 
+import re
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -107,8 +108,8 @@ class Committer:
         summaries = {item.key: _summary(item) for item in texts}
         usage = sum((_usage(item) for item in (*texts, *others)), Usage())
         if texts:
-            self._chain.write(lambda shard, _: shard)  # renew right before the upload
             self._reach("before part upload")
+            self._chain.write(lambda shard, _: shard)  # renew right before the upload: Drive has no fences
             rows = [self._part_row(item, summaries[item.key]) for item in texts]
             first = self._writer.upload(rows, self._chain.deadline)
             self._reach("after part upload")
@@ -185,7 +186,8 @@ class Committer:
 
     def _failure(self, item: Item) -> Failure:
         error_class, detail = _reason(item.answer)
-        return Failure(error_class, item.rows[0][1] + 1, len(item.rows), self._policy.job.epoch, detail)
+        epoch = self._policy.job.epoch
+        return Failure(error_class, item.rows[0][1] + 1, len(item.rows), epoch, word(detail))
 
     def _measure(self, rows: int) -> None:
         now = time.monotonic()
@@ -200,6 +202,11 @@ class Committer:
         seconds = self._recent[-1][0] - self._recent[0][0]
         rows = sum(count for _, count in list(self._recent)[1:])
         return rows / seconds if seconds > 0 else 0.0
+
+
+def word(detail: str) -> str:
+    """A provider's reason cut down to a word, so that no sentence with content gets into the store."""
+    return re.sub(r"[^A-Za-z0-9_.:-]", "", detail)[:60]
 
 
 def _apply(tx: Transaction, writes: Writes) -> None:

@@ -11,7 +11,7 @@ from addon.google.drive import Drive
 from addon.google.errors import GoogleError, TryAgain
 from addon.google.sheets import Sheets
 from addon.jobs.chain import Chain
-from addon.jobs.commit import Committer
+from addon.jobs.commit import Committer, word
 from addon.jobs.decide import Policy
 from addon.jobs.display import Display, until_settled
 from addon.jobs.endings import NO_DISPLAY, Ending, ending_of
@@ -259,7 +259,7 @@ class Session:
 
         def record(tx: Transaction) -> None:
             for key, (row, reason) in refused.items():
-                failure = Failure("cell_refused", row + 1, 1, epoch, reason)
+                failure = Failure("cell_refused", row + 1, 1, epoch, word(reason))
                 tx.set(failure_path(job_id, key), failure.to_data())
 
         self._chain.write(lambda shard, _: replace(shard, **progress), record)

@@ -162,7 +162,8 @@ def _create(tx: Transaction, jid: str, job: Job, user: UserAccess, request: Star
     tx.create(job_path(jid), job.to_data())
     for number in range(job.shards):
         tx.create(shard_path(jid, number), Shard(updated_at=job.created_at).to_data())
-    tx.set(path, {**data, "active_job": jid, "last_job": jid})
+    prune_at = data.get("prune_at", tx.now)
+    tx.set(path, {**data, "active_job": jid, "last_job": jid, "prune_at": prune_at})
     tx.set(_folder_path(request.spreadsheet_id, user.user_id), {"folder": job.folder})
     return jid
 

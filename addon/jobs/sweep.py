@@ -2,16 +2,22 @@
 
 import logging
 from collections.abc import Iterator
+from datetime import datetime, timedelta
 
 from addon.google.errors import GoogleError
 from addon.google.tasks import Tasks
 from addon.jobs import model
 from addon.jobs.chain import Gone, enqueue, read_job, read_shard
 from addon.jobs.commands import release_spreadsheet
-from addon.jobs.records import Job, Shard, results_path, shard_path
+from addon.jobs.records import Job, Shard, shard_path
 from addon.store.documents import Documents, Snapshot, StoreError, Transaction
 
 log = logging.getLogger(__name__)
+
+PRUNE_SPREADSHEETS = 20
+PRUNE_RESULTS = 1000
+PRUNE_EVERY = timedelta(days=1)
+"""How much one sweep prunes, and how often a spreadsheet's results are looked at."""
 
 ABANDONED = 600.0
 """Seconds after which a job whose click died while creating its files is cancelled."""
@@ -31,10 +37,30 @@ def sweep(documents: Documents, tasks: Tasks) -> int:
                 _cancel_abandoned(documents, job_id, job, snapshot)
                 continue
             enqueued += sum(_heal(documents, tasks, job_id, number) for number in range(job.shards))
-            documents.prune(results_path(job.spreadsheet_id), "until", snapshot.read_time)
         except (GoogleError, StoreError) as error:
             log.warning("sweep: job %s skipped this time (%s)", job_id, type(error).__name__)
+    _prune(documents)
     return enqueued
+
+
+def _prune(documents: Documents) -> None:
+    """Forget results past their retention, a spreadsheet at a time; the files stay.
+
+    Firestore's own TTL policy does the same; either way a due result counts as gone before it is deleted.
+    """
+    now = documents.now()
+    due = list(documents.query("spreadsheets", where=[("prune_at", "<=", now)], limit=PRUNE_SPREADSHEETS))
+    for snapshot in due:
+        left = documents.prune(f"{snapshot.path}/results", "until", now, PRUNE_RESULTS) >= PRUNE_RESULTS
+        _set_prune_at(documents, snapshot.path, now if left else now + PRUNE_EVERY)
+
+
+def _set_prune_at(documents: Documents, path: str, at: datetime) -> None:
+    def work(tx: Transaction) -> None:
+        if tx.get(path) is not None:
+            tx.update(path, {"prune_at": at})
+
+    documents.transact(work)
 
 
 def _active(documents: Documents) -> Iterator[Snapshot]:

@@ -154,9 +154,10 @@ class Gate:
     def _unrouted(self, error: HTTPException) -> Response | HTTPException:
         if not request.path.startswith(_APIS):
             return error
-        if self.schema.active and request.path.startswith(_DESCRIBED):
-            path = request.environ["REQUEST_URI"].partition("?")[0]
-            self.schema.check(request.method, path, (), None, None)
+        if error.code not in {404, 405}:
+            return _refused(Refusal(error.code or 500, "Internal error encountered."))
+        path = request.environ["REQUEST_URI"].partition("?")[0]
+        if self.schema.knows(request.method, path):
             return _refused(Refusal(501, "The simulator does not imitate this method."))
         return _refused(Refusal(404, "The requested URL was not found on this server."))
 

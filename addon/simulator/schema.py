@@ -42,6 +42,14 @@ class Schema:
         """Whether requests are checked."""
         return bool(self._routes)
 
+    def knows(self, verb: str, path: str) -> bool:
+        """Whether Google has such a method, as far as is known here."""
+        return self._route(verb, path) is not None
+
+    def _route(self, verb: str, path: str) -> _Route | None:
+        fitting = (item for item in self._routes if item.verb == verb and item.path.fullmatch(path))
+        return next(fitting, None)
+
     def check(
         self, verb: str, path: str, query: Iterable[tuple[str, str]], body: Any, mask: Mask | None
     ) -> None:
@@ -54,7 +62,7 @@ class Schema:
         """
         if not self.active:
             return
-        route = next((item for item in self._routes if item.verb == verb and item.path.fullmatch(path)), None)
+        route = self._route(verb, path)
         if route is None:
             raise Refusal(404, "The requested URL was not found on this server.")
         _check_query(route, list(query))

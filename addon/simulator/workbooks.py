@@ -17,6 +17,8 @@ from addon.simulator.grid import Area, Protection, Sheet
 from addon.simulator.state import State
 from addon.simulator.workbook import WORKBOOK_CELLS, Draft, Workbook
 
+__all__ = ["WorkbookError", "Workbooks"]
+
 _encode = json.JSONEncoder(ensure_ascii=False).encode  # json.dumps would make an encoder for every row
 
 DEFAULT_GRID = (1000, 26)

@@ -52,6 +52,15 @@ def answer(process: Worker) -> str:
     return process.stdout.readline().strip()
 
 
+def go_on_together(workers: list[Worker]) -> list[str]:
+    """Let waiting workers go on at the same time and end; give what they said after that."""
+    for worker in workers:
+        assert worker.stdin is not None
+        worker.stdin.write("go\n")
+        worker.stdin.flush()
+    return [worker.communicate()[0] for worker in workers]
+
+
 def test_a_worker_killed_inside_a_transaction_blocks_nobody_and_writes_nothing(
     documents: Documents, start_worker: StartWorker
 ) -> None:
@@ -91,8 +100,7 @@ def test_two_processes_on_one_store_lose_and_repeat_nothing(
 ) -> None:
     workers = [start_worker("count", "25") for _ in range(2)]
     assert [answer(worker) for worker in workers] == ["ready", "ready"]
-    for worker in workers:
-        worker.communicate("go\n")
+    go_on_together(workers)
     assert [worker.returncode for worker in workers] == [0, 0]
     assert {snapshot.data["n"] for snapshot in documents.query("numbers")} == set(range(1, 51))
     counter = documents.get("counters/c")
@@ -178,23 +186,28 @@ def test_a_thread_that_waits_for_its_turn_to_write_stops_at_the_deadline(file: S
 def test_processes_that_open_a_new_file_together_all_succeed(tmp_path: Path) -> None:
     code = (
         "import sys; from pathlib import Path; from addon.store.sqlite import SqliteDocuments; "
-        "sys.stdin.readline(); d = SqliteDocuments(Path(sys.argv[1])); "
-        "d.transact(lambda t: t.create(f'a/{sys.argv[2]}', {})); d.close()"
+        "print('ready', flush=True); sys.stdin.readline()\n"
+        "for round in range(20):\n"
+        "    d = SqliteDocuments(Path(sys.argv[1]) / f'{round}.db')\n"
+        "    d.transact(lambda t: t.create(f'a/{sys.argv[2]}', {})); d.close()\n"
+        "print('done')"
     )
     workers = [
         subprocess.Popen(
-            [sys.executable, "-c", code, str(tmp_path / "new.db"), str(n)],
+            [sys.executable, "-c", code, str(tmp_path), str(n)],
             stdin=subprocess.PIPE,
-            stderr=subprocess.PIPE,
+            stdout=subprocess.PIPE,
             text=True,
             env={**os.environ, "PYTHONPATH": str(HERE.parent.parent)},
         )
         for n in range(4)
     ]
-    assert [worker.communicate("go\n")[1] for worker in workers] == [""] * 4
-    documents = SqliteDocuments(tmp_path / "new.db")
-    assert [snapshot.path for snapshot in documents.query("a")] == [f"a/{n}" for n in range(4)]
-    documents.close()
+    assert [answer(worker) for worker in workers] == ["ready"] * 4
+    assert go_on_together(workers) == ["done\n"] * 4
+    for number in range(20):
+        documents = SqliteDocuments(tmp_path / f"{number}.db")
+        assert [snapshot.path for snapshot in documents.query("a")] == [f"a/{n}" for n in range(4)]
+        documents.close()
 
 
 def test_a_forked_child_opens_its_own_connections(tmp_path: Path) -> None:

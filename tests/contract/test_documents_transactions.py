@@ -118,6 +118,19 @@ def test_of_32_who_compare_and_set_equal_fields_exactly_one_wins(documents: Docu
     assert Counter(all_at_once(N, claim)) == {True: 1, False: N - 1}
 
 
+def test_of_32_who_claim_by_deleting_exactly_one_wins(documents: Documents) -> None:
+    write(documents, "queue/item", {})
+
+    def claim(transaction: Transaction) -> bool:
+        if transaction.get("queue/item") is None:
+            return False
+        transaction.delete("queue/item")
+        return True
+
+    answers = all_at_once(N, lambda _: documents.transact(claim, deadline=60))
+    assert Counter(answers) == {True: 1, False: N - 1}
+
+
 @pytest.mark.parametrize("change", ["update", "set", "delete", "recreate"])
 def test_a_change_between_read_and_commit_runs_the_body_again(documents: Documents, change: str) -> None:
     write(documents, "jobs/j", {"value": 1})

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from discovery import problems
 from google.api_core.exceptions import AlreadyExists, DeadlineExceeded, PermissionDenied, ServiceUnavailable
+from google.auth.exceptions import RefreshError, TransportError
 from scripted import Clock, Reply, Scripted, google_error
 
 from addon.google.errors import JobBlocked, TryAgain
@@ -178,6 +179,27 @@ def test_grpc_errors_mean_the_same(clock: Clock, monkeypatch: pytest.MonkeyPatch
     with pytest.raises(JobBlocked) as raised:
         tasks.enqueue("a", "/tasks/link", {})
     assert raised.value.reason == "PERMISSION_DENIED"
+
+
+def test_credentials_that_are_not_accepted_block_and_a_failed_renewal_passes(
+    clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tasks = over_grpc(clock, monkeypatch, TransportError("no route"), None, RefreshError("invalid_grant"))
+    assert tasks.enqueue("a", "/tasks/link", {}) is True
+    with pytest.raises(JobBlocked) as raised:
+        tasks.enqueue("a", "/tasks/link", {})
+    assert (raised.value.code, raised.value.reason) == ("api_refused", "unauthenticated")
+
+
+def test_the_simulator_is_told_who_calls(google: Scripted) -> None:
+    google.enqueue(CREATED, google_error(401, "UNAUTHENTICATED"))
+    tasks = Tasks(QUEUE, google.url, BASE, account=ACCOUNT, token="ya29.local-worker")
+    assert tasks.enqueue("a", "/tasks/link", {}) is True
+    with pytest.raises(JobBlocked) as raised:
+        tasks.enqueue("a", "/tasks/link", {})
+    tasks.close()
+    assert google.requests[0].headers["Authorization"] == "Bearer ya29.local-worker"
+    assert "ya29" not in f"{raised.value}{raised.value!r}"
 
 
 @pytest.mark.parametrize("name", ["", "a b", "a/b", "ä", "x" * 501, "a\n"])

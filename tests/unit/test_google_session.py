@@ -349,6 +349,18 @@ def test_a_renewal_that_is_refused_is_not_tried_again(server: Scripted, clock: C
     assert (raised.value.status, server.requests, clock.sleeps) == (401, [], [])
 
 
+def test_a_connection_that_was_never_made_leaves_no_doubt_about_the_outcome(
+    session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def never(*_: Any, **__: Any) -> Any:
+        raise requests.exceptions.ConnectTimeout("no answer")
+
+    monkeypatch.setattr(requests.adapters.HTTPAdapter, "send", never)
+    with pytest.raises(TryAgain) as raised:
+        session.request("POST", "https://sheets.example/x", service="Sheets", idempotent=False)
+    assert (raised.value.reason, raised.value.outcome_unknown) == ("timeout", False)
+
+
 # What the environment must not change, and what must not leak
 
 

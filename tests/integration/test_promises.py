@@ -1,0 +1,384 @@
+"""The five promises under crashes, double deliveries, lost answers and people's edits, on both stores.
+
+`Crash` plays a killed worker: it leaves the link without a word to the store, as a kill would.
+"""
+
+import logging
+import threading
+import time
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from stack import QUICK, Stack, assert_all_beside_their_text, running, summary_of, wait_until
+
+from addon.jobs import model as decisions
+from addon.jobs.records import Job, job_path
+from addon.llm.base import Fatal, Prompt, Rejected, Text, Transient
+from addon.llm.scripted import ScriptedModel
+from addon.store.documents import Documents, Transaction
+
+SHORT_LEASE = replace(QUICK, lease_ttl=1.5)
+
+STEPS = ["after claim", "before part upload", "after part upload", "after commit", "before release"]
+
+
+class Crash(Exception):
+    """A worker dies here."""
+
+
+class Once:
+    """Raises `Crash` the ``nth`` time a step is reached, and once only."""
+
+    def __init__(self, step: str, nth: int = 1) -> None:
+        self.step, self.left = step, nth
+        self.lock = threading.Lock()
+
+    def __call__(self, step: str) -> None:
+        """A step is reached."""
+        with self.lock:
+            if step == self.step:
+                self.left -= 1
+                if self.left == 0:
+                    raise Crash(step)
+
+
+def texts(count: int) -> list[str]:
+    """Different texts."""
+    return [f"inquiry {number} about something" for number in range(count)]
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_promises_1_and_2_a_worker_dies_at_any_step(tmp_path: Path, documents: Documents, step: str) -> None:
+    nth = 1 if step in {"after claim", "before release"} else 2
+    with running(tmp_path, documents=documents, settings=SHORT_LEASE, reach=Once(step, nth)) as stack:
+        sid = stack.sheet(texts(60))
+        status = stack.run(sid)
+        assert (status.status, status.done, status.failed) == ("done", 60, 0)
+        assert_all_beside_their_text(stack, sid)
+        repeats = len(stack.model.calls) - 60
+        assert repeats <= QUICK.concurrency + QUICK.commit_rows
+        assert status.repeated >= repeats
+        assert sorted(row.summary for row in stack.parts(status.job_id)) == sorted(map(summary_of, texts(60)))
+
+
+def test_promise_2_what_reached_the_part_is_adopted_and_not_paid_again(
+    tmp_path: Path, documents: Documents
+) -> None:
+    with running(
+        tmp_path, documents=documents, settings=SHORT_LEASE, reach=Once("after part upload")
+    ) as stack:
+        sid = stack.sheet(texts(QUICK.commit_rows // 2))
+        status = stack.run(sid)
+        assert status.done == QUICK.commit_rows // 2
+        uploaded = {row.key for row in stack.parts(status.job_id)}
+        calls = Counter(call.prompt.fields for call in stack.model.calls)
+        assert len(uploaded) == len(calls)
+        assert len(stack.model.calls) - len(calls) <= QUICK.concurrency
+
+
+def test_a_late_holder_is_fenced_off_and_changes_nothing(tmp_path: Path, documents: Documents) -> None:
+    stalled, go_on = threading.Event(), threading.Event()
+
+    def stall_first(step: str) -> None:
+        if step == "before part upload" and not stalled.is_set():
+            stalled.set()
+            go_on.wait(30)
+
+    with running(tmp_path, documents=documents, settings=SHORT_LEASE, reach=stall_first) as stack:
+        sid = stack.sheet(texts(30))
+        job = stack.start(sid).job_id
+        assert stalled.wait(10)
+        stack.simulator.faults.add("tasks.dispatch", "duplicate", times=None)
+        decisions_overdue = decisions.OVERDUE
+        decisions.OVERDUE = timedelta(seconds=0)
+        try:
+            status = stack.wait(job)
+        finally:
+            decisions.OVERDUE = decisions_overdue
+        before = stack.parts(job)
+        go_on.set()
+        wait_until(lambda: stack.model.in_flight == 0, "the late holder to end")
+        assert (status.status, status.done) == ("done", 30)
+        assert status.repeated >= len(stack.model.calls) - 30
+        time.sleep(0.3)  # room for the late holder to do harm
+        assert stack.parts(job) == before
+        assert_all_beside_their_text(stack, sid)
+
+
+def test_promise_4_clicks_at_once_make_one_job(stack: Stack) -> None:
+    sid = stack.sheet(texts(30))
+    barrier = threading.Barrier(6)
+
+    def click(_: int) -> tuple[str, bool]:
+        barrier.wait()
+        started = stack.start(sid)
+        return started.job_id, started.created
+
+    with ThreadPoolExecutor(6) as executor:
+        answers = list(executor.map(click, range(6)))
+    assert len({job for job, _ in answers}) == 1
+    assert sum(created for _, created in answers) == 1
+    assert stack.wait(answers[0][0]).done == 30
+    assert len(stack.model.calls) == 30
+
+
+def test_promise_4_a_replayed_click_returns_its_job_even_when_that_is_over(stack: Stack) -> None:
+    sid = stack.sheet(texts(10))
+    first = stack.start(sid, request_id="the-click")
+    again = stack.start(sid, request_id="the-click")
+    stack.wait(first.job_id)
+    later = stack.start(sid, request_id="the-click")
+    assert (first.created, again.created, later.created) == (True, False, False)
+    assert first.job_id == again.job_id == later.job_id
+    assert len(stack.model.calls) == 10
+
+
+def test_promise_4_every_task_delivered_twice_calls_each_row_once(stack: Stack) -> None:
+    stack.simulator.faults.add("tasks.dispatch", "duplicate", times=None)
+    sid = stack.sheet(texts(60))
+    status = stack.run(sid)
+    assert (status.done, len(stack.model.calls)) == (60, 60)
+    assert_all_beside_their_text(stack, sid)
+
+
+def test_links_hand_over_before_any_limit_and_leave_no_task_behind(
+    tmp_path: Path, documents: Documents
+) -> None:
+    settings = replace(QUICK, link_budget=0.4, concurrency=4)
+    model = ScriptedModel(latency=0.05)
+    with running(tmp_path, documents=documents, settings=settings, model=model) as stack:
+        sid = stack.sheet(texts(60))
+        status = stack.run(sid)
+        assert (status.done, len(model.calls), status.repeated) == (60, 60, 0)
+        assert model.max_concurrent <= 4
+        assert stack.simulator.counts["tasks.create"] > 1
+        wait_until(lambda: not stack.simulator.queue.pending(), "the queue to be empty")
+
+
+@pytest.mark.parametrize("fault", ["never delivered", "never enqueued"])
+def test_a_lost_link_heals_by_the_sweep(
+    tmp_path: Path, documents: Documents, monkeypatch: pytest.MonkeyPatch, fault: str
+) -> None:
+    monkeypatch.setattr(decisions, "OVERDUE", timedelta(seconds=0.5))
+    with running(tmp_path, documents=documents) as stack:
+        if fault == "never delivered":
+            stack.simulator.faults.add("tasks.dispatch", "never")
+        else:
+            stack.simulator.faults.add("tasks.create", "status", times=3, status=503)
+        sid = stack.sheet(texts(10))
+        assert stack.run(sid).done == 10
+
+
+def test_only_one_link_is_live_however_many_tasks_are_delivered(tmp_path: Path, documents: Documents) -> None:
+    live, most, lock = [0], [0], threading.Lock()
+
+    def watch(step: str) -> None:
+        with lock:
+            if step == "after claim":
+                live[0] += 1
+                most[0] = max(most[0], live[0])
+            if step == "before release":
+                live[0] -= 1
+
+    settings = replace(QUICK, link_budget=0.3)
+    model = ScriptedModel(latency=0.02)
+    with running(tmp_path, documents=documents, settings=settings, model=model, reach=watch) as stack:
+        stack.simulator.faults.add("tasks.dispatch", "duplicate", times=None)
+        sid = stack.sheet(texts(80))
+        assert stack.run(sid).done == 80
+        assert most[0] == 1
+
+
+def test_lost_and_refused_answers_of_google_lose_nothing_and_make_nothing_twice(stack: Stack) -> None:
+    faults = stack.simulator.faults
+    for kind in ("drive.create", "drive.update", "sheets.write", "sheets.read", "tasks.create"):
+        faults.add(kind, "lost_answer")  # type: ignore[arg-type]
+        faults.add(kind, "status", status=503, with_effect=True)  # type: ignore[arg-type]
+        faults.add(kind, "status", status=429)  # type: ignore[arg-type]
+    sid = stack.sheet(texts(30))
+    for _ in range(4):  # a click has a short patience: pressing again is what a person does
+        try:
+            job = stack.start(sid, request_id="one-click").job_id
+        except Exception as error:  # noqa: BLE001  # whatever it was, the next press must work
+            assert "inquiry" not in str(error)
+            job = stack.start(sid).job_id
+        if stack.wait(job).status == "done":
+            break
+    names = Counter(file.name for file in stack.simulator.files.list() if "part" in file.name)
+    assert max(names.values()) == 1
+    assert len(stack.model.calls) == 30
+    assert_all_beside_their_text(stack, sid)
+
+
+def test_somebody_clearing_and_typing_into_cells_changes_nothing_but_what_is_shown(
+    tmp_path: Path, documents: Documents
+) -> None:
+    gate = threading.Semaphore(0)
+    with running(tmp_path, documents=documents, model=ScriptedModel(gate=gate)) as stack:
+        sid = stack.sheet(texts(40))
+        job = stack.start(sid).job_id
+        gate.release(20)
+        workbook = stack.simulator.workbooks.get(sid)
+        wait_until(lambda: sum(map(bool, stack.column(sid))) >= 10, "ten summaries to be shown")
+        for row in range(1, 8):
+            workbook.set_cell(0, row, 2, "")
+        gate.release(1000)
+        assert stack.wait(job).done == 40
+        assert len(stack.model.calls) == 40
+        assert_all_beside_their_text(stack, sid)
+
+
+def test_waits_at_least_as_long_as_the_provider_asks(tmp_path: Path, documents: Documents) -> None:
+    model = ScriptedModel()
+    model.enqueue([Transient("rate_limited", wait=1.0, rate_limited=True)])
+    moments: list[float] = []
+
+    def note(prompt: Prompt) -> None:
+        moments.append(time.monotonic())
+
+    model = ScriptedModel(default=note)  # type: ignore[arg-type]
+    model.enqueue([Transient("rate_limited", wait=1.0, rate_limited=True)])
+    with running(tmp_path, documents=documents, settings=replace(QUICK, concurrency=1), model=model) as stack:
+        sid = stack.sheet(texts(5))
+        began = time.monotonic()
+        assert stack.run(sid).done == 5
+        assert min(moments) - began >= 1.0
+
+
+def test_a_long_wait_is_spent_between_links_not_inside_one(tmp_path: Path, documents: Documents) -> None:
+    model = ScriptedModel()
+    model.enqueue([Transient("rate_limited", wait=90.0, rate_limited=True)])
+    with running(tmp_path, documents=documents, settings=replace(QUICK, concurrency=1), model=model) as stack:
+        sid = stack.sheet(texts(5))
+        job = stack.start(sid).job_id
+        (task,) = wait_until(
+            lambda: [task for task in stack.simulator.queue.pending() if "-1-1" in str(task)],
+            "the next link to be enqueued",
+        )
+        assert stack.status(job).status == "running"
+        assert len(model.calls) <= 2, task
+
+
+def test_a_protected_or_deleted_sheet_pauses_with_its_reason(stack: Stack) -> None:
+    sid = stack.sheet(["keep"])
+    workbook = stack.simulator.workbooks.get(sid)
+    other = workbook.add_sheet("Second")
+    for row, cells in enumerate([["id", "text"], ["1", "hello"], ["2", "world"]]):
+        for column, text in enumerate(cells):
+            workbook.set_cell(other, row, column, text)
+    gate = threading.Event()
+    stack.services.model._gate = gate  # type: ignore[attr-defined]
+    job = stack.start(sid, sheet_id=other).job_id
+    assert stack.model.wait_until_in_flight(2)
+    workbook.delete_sheet(other)
+    gate.set()
+    status = stack.wait(job)
+    assert (status.status, status.reason) == ("paused", "sheet_gone")
+
+
+def test_a_deleted_output_column_pauses_and_comes_back_with_it(stack: Stack) -> None:
+    gate = threading.Event()
+    stack.services.model._gate = gate  # type: ignore[attr-defined]
+    sid = stack.sheet(texts(5))
+    job = stack.start(sid).job_id
+    assert stack.model.wait_until_in_flight(5)
+    stack.simulator.workbooks.get(sid).set_cell(0, 0, 2, "Renamed")
+    gate.set()
+    status = stack.wait(job)
+    assert (status.status, status.reason) == ("paused", "column_gone")
+    assert len(stack.model.calls) == 5
+
+
+def test_a_result_past_its_retention_counts_as_gone_and_is_pruned(stack: Stack) -> None:
+    sid = stack.sheet(texts(5))
+    stack.run(sid)
+    collection = f"spreadsheets/{sid}/results"
+
+    def expire(tx: Transaction) -> None:
+        for snapshot in expired:
+            tx.update(snapshot.path, {"until": stack.documents.now() - timedelta(seconds=1)})
+
+    expired = list(stack.documents.query(collection))
+    stack.documents.transact(lambda tx: [tx.get(item.path) for item in expired] and expire(tx))
+    status = stack.run(sid)
+    assert status.called == 5
+    assert status.done == 5
+
+
+def test_an_abandoned_click_does_not_block_the_spreadsheet(stack: Stack) -> None:
+    sid = stack.sheet(texts(5))
+    fault = stack.simulator.faults.add("drive.create", "status", times=None, status=503)
+    with pytest.raises(Exception, match="Drive"):
+        stack.start(sid)
+    fault.times = 0
+    assert stack.run(sid).done == 5
+
+
+def test_promise_5_content_stays_out_of_store_tasks_and_logs(
+    tmp_path: Path, documents: Documents, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    secret, wish, title = "PLANTEDINQUIRY", "PLANTEDWISH", "PLANTEDTITLE"
+
+    def answer(prompt: Prompt) -> object:
+        if "refused" in prompt.fields[0][1]:
+            return Rejected(f"the text {prompt.fields[0][1]} is bad")
+        return Text(f"PLANTEDSUMMARY {prompt.fields[0][1]}")
+
+    payloads: list[bytes] = []
+
+    def read(path: str, body: bytes) -> bool:
+        payloads.append(body)
+        return False
+
+    model = ScriptedModel(default=answer)  # type: ignore[arg-type]
+    with running(tmp_path, documents=documents, model=model) as stack:
+        stack.simulator.faults.add("tasks.create", "status", times=None, match=read)
+        rows = [[title], *([f"{secret} {number}"] for number in range(5)), [f"{secret} refused"]]
+        sid = stack.simulator.workbooks.create("Book", rows)
+        status = stack.run(sid, source_columns=(title,), instructions=wish)
+        assert (status.done, status.failed) == (5, 1)
+        stored = [
+            repr(snapshot.data)
+            for collection in (
+                "spreadsheets",
+                f"spreadsheets/{sid}/results",
+                "jobs",
+                f"jobs/{status.job_id}/shards",
+                f"jobs/{status.job_id}/failures",
+            )
+            for snapshot in documents.query(collection)
+        ]
+        token = stack.simulator.identity.worker.token
+        user_token = stack.simulator.identity.user.token
+    everything = "\n".join([*stored, *(body.decode() for body in payloads), caplog.text])
+    assert len(stored) >= 9
+    assert payloads
+    for word in (secret, wish, title, "PLANTEDSUMMARY", token, user_token):
+        assert word not in everything
+
+
+def test_a_fatal_outcome_stops_after_the_calls_in_flight(tmp_path: Path, documents: Documents) -> None:
+    model = ScriptedModel(default=lambda _: Fatal("insufficient_quota"))
+    with running(tmp_path, documents=documents, model=model) as stack:
+        status = stack.run(stack.sheet(texts(200)))
+        assert (status.status, status.reason, status.failed) == ("paused", "insufficient_quota", 0)
+        assert len(model.calls) <= QUICK.concurrency
+
+
+def test_the_run_file_deleted_mid_job_pauses_with_its_reason(stack: Stack) -> None:
+    gate = threading.Event()
+    stack.services.model._gate = gate  # type: ignore[attr-defined]
+    sid = stack.sheet(texts(5))
+    stack.simulator.queue.pause()
+    job = stack.start(sid).job_id
+    snapshot = stack.documents.get(job_path(job))
+    assert snapshot is not None
+    stack.simulator.files.delete(Job.from_data(snapshot.data).run_file)
+    stack.simulator.queue.resume()
+    status = stack.wait(job)
+    assert (status.status, status.reason) == ("paused", "run_file_gone")
