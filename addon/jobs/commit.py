@@ -205,8 +205,8 @@ class Committer:
 
 
 def word(detail: str) -> str:
-    """A provider's reason cut down to a word, so that no sentence with content gets into the store."""
-    return re.sub(r"[^A-Za-z0-9_.:-]", "", detail)[:60]
+    """A provider's reason if it is one word, else nothing: no sentence with content gets into the store."""
+    return detail if re.fullmatch(r"[A-Za-z0-9_.:-]{1,60}", detail) else ""
 
 
 def _apply(tx: Transaction, writes: Writes) -> None:

@@ -176,8 +176,8 @@ def _prepare(desk: Desk, user: UserAccess, job: Job, counted: Plan, brief: Brief
     if new_folder:
         name = f"Sheet Summaries - {counted.spreadsheet.title}"
         folder = drive.create_folder(job.folder, name, properties)
-        drive.share(job.folder, desk.worker_email)
         job = replace(job, folder_link=folder.link)
+    drive.share(job.folder, desk.worker_email)  # also an old one: the click that made it may have died here
     files = [(job.run_file, f"Run {stamp}.json", encode_brief(brief), "application/json")]
     part_ids = [file_id for ids in job.parts.values() for file_id in ids]
     for number, file_id in enumerate(part_ids, 1):

@@ -83,11 +83,16 @@ def parse(content: bytes, path: Path) -> tuple[list[Row], Style]:
     delimiter = _delimiter(head, newline, path)
     csv.field_size_limit(_FIELD_LIMIT)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    rows: list[Row] = []
+    first_line = 1
     try:
-        rows = [tuple(row) for row in reader]
+        for row in reader:
+            rows.append(tuple(row))
+            first_line = reader.line_num + 1
     except csv.Error as error:
         raise WorkbookError(
-            f"{path} is not well-formed CSV near line {reader.line_num} ({error}); correct that line."
+            f"{path} is not well-formed CSV: the row that begins in line {first_line} has a stray or "
+            f"unclosed quotation mark ({error}); correct it."
         ) from None
     widths = {len(row) for row in rows if row}
     return rows, Style(delimiter, newline, bom, len(widths) == 1)

@@ -58,7 +58,7 @@ class Workspace:
         """Post the event the page asks for and return what the add-on made of it.
 
         ``answer`` is the add-on's JSON. Where it gave none that Google would look at, ``problem`` says why:
-        ``no_service``, ``no_answer``, ``too_slow``, ``not_json``, or ``status`` with the number in ``status``.
+        ``no_service``, ``no_answer``, ``too_slow``, ``not_json`` or ``status`` (its number is in ``status``).
 
         Raises
         ------

@@ -12,7 +12,7 @@ from flask import Blueprint, Response, jsonify, request
 
 from addon.simulator.csvfile import WorkbookError
 from addon.simulator.errors import Refusal, invalid
-from addon.simulator.grid import Sheet
+from addon.simulator.grid import Area, Sheet, SortBy
 from addon.simulator.page_events import Google, Workspace
 from addon.simulator.page_feed import Feed
 from addon.simulator.workbook import Draft, Workbook
@@ -25,104 +25,104 @@ Value = TypeVar("Value")
 
 def blueprint(simulator: Google) -> Blueprint:
     """Build the routes under ``/page``."""
+    page = _Page(simulator)
     routes = Blueprint("page", __name__, url_prefix="/page", static_folder="page", static_url_path="/static")
-    workspace, feed = Workspace(simulator), Feed()
+    routes.before_request(_check_origin)
+    routes.after_request(page.guard)
+    routes.add_url_rule("/", "index", lambda: routes.send_static_file("index.html"))
+    routes.add_url_rule("/api/sheet", "sheet", page.sheet)
+    for action in (page.event, page.edit, page.sort, page.rows):
+        routes.add_url_rule(f"/api/{action.__name__}", action.__name__, action, methods=["POST"])
+    return routes
 
-    def opened(spreadsheet_id: object) -> Workbook:
-        if not spreadsheet_id:
-            ids = simulator.workbooks.ids()
-            if not ids:
-                raise Refusal(404, "No spreadsheet is open here; start the simulator with --open FILE.csv.")
-            spreadsheet_id = ids[0]
-        try:
-            return simulator.workbooks.get(str(spreadsheet_id))
-        except WorkbookError as error:
-            raise Refusal(404, str(error)) from None
 
-    @routes.before_request
-    def come_from_the_page() -> None:
-        if request.method == "POST":
-            _check_origin()
+class _Page:
+    """What the page asks for and does."""
 
-    @routes.after_request
-    def guard(response: Response) -> Response:
-        response.headers["Content-Security-Policy"] = _policy(simulator.service)
+    def __init__(self, google: Google) -> None:
+        self._google = google
+        self._workspace = Workspace(google)
+        self._feed = Feed()
+
+    def guard(self, response: Response) -> Response:
+        """Let the browser load nothing but this page's files; pictures also from the add-on's service."""
+        response.headers["Content-Security-Policy"] = (
+            "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
+            f"img-src 'self' {self._google.service or ''}; base-uri 'none'; form-action 'none'; "
+            "frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
+        )
         response.headers["X-Content-Type-Options"] = "nosniff"
         response.headers["Referrer-Policy"] = "no-referrer"
         response.headers["Cross-Origin-Resource-Policy"] = "same-origin"
         return response
 
-    @routes.get("/")
-    def page() -> Response:
-        return routes.send_static_file("index.html")
-
-    @routes.get("/api/sheet")
-    def sheet() -> Response:
-        news = feed.news(opened(request.args.get("spreadsheet")), request.args.get("since", ""))
+    def sheet(self) -> Response:
+        """What is new in a spreadsheet since the version the page has; 204 for nothing."""
+        workbook = self._opened(request.args.get("spreadsheet"))
+        news = self._feed.news(workbook, request.args.get("since", ""))
         return Response(status=204) if news is None else jsonify(news)
 
-    @routes.post("/api/event")
-    def event() -> Response:
+    def event(self) -> Response:
+        """Send an event to the add-on."""
         body = _body()
-        return jsonify(workspace.send(opened(body.get("spreadsheet")), body))
+        return jsonify(self._workspace.send(self._opened(body.get("spreadsheet")), body))
 
-    @routes.post("/api/edit")
-    def edit() -> Response:
+    def edit(self) -> Response:
+        """Put a text into a cell."""
         body = _body()
-        text = _field(body, "text", str)
+        text, column = _field(body, "text", str), _field(body, "column", int)
         _check_text(text)
-        column = _field(body, "column", int)
-        with opened(body.get("spreadsheet")).edit() as draft:
-            target = _sheet(draft, body)
-            if not 0 <= column < target.column_count:
-                raise invalid("The sheet has no such column.")
-            target.write(_row(target, body), column, [text])
+        with self._opened(body.get("spreadsheet")).edit() as draft:
+            sheet = _sheet(draft, body)
+            _check_column(sheet, column)
+            sheet.write(_row(sheet, body), column, [text])
         return jsonify({})
 
-    @routes.post("/api/sort")
-    def sort() -> Response:
+    def sort(self) -> Response:
+        """Sort the rows below the header."""
         body = _body()
-        workbook = opened(body.get("spreadsheet"))
-        column, descending = _field(body, "column", int), body.get("descending") is True
-        if column < 0:
-            raise invalid("The sheet has no such column.")
-        try:
-            workbook.sort(_field(body, "sheet", int), column, descending)
-        except WorkbookError as error:
-            raise Refusal(404, str(error)) from None
+        column = _field(body, "column", int)
+        with self._opened(body.get("spreadsheet")).edit() as draft:
+            sheet = _sheet(draft, body)
+            _check_column(sheet, column)
+            below = Area(1, sheet.row_count, 0, sheet.column_count)
+            sheet.sort(below, [SortBy(column, body.get("descending") is True)])
         return jsonify({})
 
-    @routes.post("/api/rows")
-    def rows() -> Response:
+    def rows(self) -> Response:
+        """Insert a blank row above or below a row, or delete the row."""
         body = _body()
         action = body.get("action")
         if action not in {"above", "below", "delete"}:
             raise invalid("action must be above, below or delete.")
-        with opened(body.get("spreadsheet")).edit() as draft:
-            target = _sheet(draft, body)
-            row = _row(target, body)
+        with self._opened(body.get("spreadsheet")).edit() as draft:
+            sheet = _sheet(draft, body)
+            row = _row(sheet, body)
             if action != "delete":
-                target.insert_rows(row + (action == "below"), 1)
-            elif target.row_count == 1:
+                sheet.insert_rows(row + (action == "below"), 1)
+            elif sheet.row_count == 1:
                 raise invalid("A sheet keeps at least one row.")
             else:
-                target.delete_rows(row, row + 1)
+                sheet.delete_rows(row, row + 1)
         return jsonify({})
 
-    return routes
-
-
-def _policy(service: str | None) -> str:
-    """Nothing but this page's own files; pictures of cards may also come from the add-on's service."""
-    return (
-        "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
-        f"img-src 'self' {service or ''}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
-        "require-trusted-types-for 'script'; trusted-types 'none'"
-    )
+    def _opened(self, spreadsheet_id: object) -> Workbook:
+        """The workbook with this id; the oldest one where the page names none."""
+        if not spreadsheet_id:
+            ids = self._google.workbooks.ids()
+            if not ids:
+                raise Refusal(404, "No spreadsheet is open here; start the simulator with --open FILE.csv.")
+            spreadsheet_id = ids[0]
+        try:
+            return self._google.workbooks.get(str(spreadsheet_id))
+        except WorkbookError as error:
+            raise Refusal(404, str(error)) from None
 
 
 def _check_origin() -> None:
     """Refuse what another site's page sends: a browser says where a request comes from, in either header."""
+    if request.method in {"GET", "HEAD"}:
+        return
     origin, site = request.headers.get("Origin"), request.headers.get("Sec-Fetch-Site")
     if origin is not None and urlsplit(origin)[:2] != (request.scheme, request.host):
         raise Refusal(403, "This comes from another site.")
@@ -144,6 +144,11 @@ def _field(body: dict[str, Any], name: str, kind: type[Value]) -> Value:
     if not isinstance(value, kind) or isinstance(value, bool):
         raise invalid(f"{name} is missing, or is of another type than {kind.__name__}.")
     return value
+
+
+def _check_column(sheet: Sheet, column: int) -> None:
+    if not 0 <= column < sheet.column_count:
+        raise invalid("The sheet has no such column.")
 
 
 def _check_text(text: str) -> None:

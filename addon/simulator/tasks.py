@@ -97,7 +97,9 @@ class TaskQueue:
         self._courier.hang_up()
         if self._dispatcher is not None:
             self._dispatcher.join()
-        for thread in list(self._threads):
+        with self._changed:
+            threads = list(self._threads)
+        for thread in threads:
             thread.join(5.0)
 
     def add(self, task: cloud.Task) -> None:
@@ -219,7 +221,8 @@ class TaskQueue:
 
     def _spawn(self, name: str, attempt: Attempt) -> None:
         thread = threading.Thread(target=self._attempt, args=(name, attempt), name="delivery", daemon=True)
-        self._threads.add(thread)
+        with self._changed:
+            self._threads.add(thread)
         thread.start()
 
     def _attempt(self, name: str, attempt: Attempt) -> None:

@@ -10,13 +10,16 @@ from pathlib import Path
 from addon.store.documents import Contention, StoreError
 from addon.store.transaction import Deadline
 
+# In one transaction: another process that sees the table `commits` must also see its row.
 _SCHEMA = """
+BEGIN IMMEDIATE;
 CREATE TABLE IF NOT EXISTS documents (
     collection TEXT NOT NULL, id TEXT NOT NULL, version INTEGER NOT NULL, data TEXT NOT NULL,
     PRIMARY KEY (collection, id)
 ) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS commits (latest INTEGER NOT NULL);
 INSERT INTO commits SELECT 0 WHERE NOT EXISTS (SELECT * FROM commits);
+COMMIT;
 """
 
 _BUSY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)

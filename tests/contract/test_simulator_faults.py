@@ -110,7 +110,7 @@ def test_requests_are_counted_by_kind(api: Api, simulator: Simulator, sid: str) 
 def test_unknown_faults_are_refused(simulator: Simulator) -> None:
     with pytest.raises(ValueError, match="There is no fault"):
         simulator.faults.add("sheets.reads", "drop")  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="tasks.dispatch only"):
+    with pytest.raises(ValueError, match=r"tasks\.dispatch only"):
         simulator.faults.add("sheets.read", "duplicate")
 
 

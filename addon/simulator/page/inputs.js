@@ -22,7 +22,7 @@ export function textInput(widget, card) {
   const id = `input-${++lastId}`;
   const lines = widget.type === "MULTIPLE_LINE";
   const limit = widget.validation?.characterLimit;
-  const field = el(lines ? "textarea" : "input", { id, class: "field", maxlength: limit, ...(lines ? { rows: 3 } : { type: "text", autocomplete: "off" }) });
+  const field = el(lines ? "textarea" : "input", { id, class: "field", "data-key": widget.name, maxlength: limit, ...(lines ? { rows: 3 } : { type: "text", autocomplete: "off" }) });
   field.value = widget.value ?? "";
   const count = limit ? el("span", { class: "count" }) : null;
   const counted = () => count && (count.textContent = `${field.value.length} / ${limit}`);
@@ -68,7 +68,7 @@ export function selectionInput(widget, card) {
 
 function dropdown(widget, items) {
   const id = `input-${++lastId}`;
-  const field = el("select", { id, class: "field" }, items.map((item) => el("option", { value: item.value ?? "" }, item.text ?? "")));
+  const field = el("select", { id, class: "field", "data-key": widget.name }, items.map((item) => el("option", { value: item.value ?? "" }, item.text ?? "")));
   field.selectedIndex = items.findIndex((item) => item.selected);
   return {
     node: el("div", { class: "input" }, el("div", { class: "outlined" }, widget.label ? el("label", { for: id }, widget.label) : null, field)),
@@ -88,7 +88,7 @@ function boxes(widget, items) {
   const group = `group-${++lastId}`;
   const fields = items.map((item) => el("input", {
     type: kind === "RADIO_BUTTON" ? "radio" : "checkbox", role: kind === "SWITCH" ? "switch" : null, class: kind === "SWITCH" ? "switch" : null,
-    name: group, value: item.value ?? "", checked: Boolean(item.selected),
+    name: group, value: item.value ?? "", checked: Boolean(item.selected), "data-key": `${widget.name} ${item.value}`,
   }));
   const lines = items.map((item, index) => choice(item, fields[index], kind === "SWITCH"));
   const node = el("fieldset", { class: "choices" }, widget.label ? el("legend", {}, widget.label) : null, lines);
@@ -113,7 +113,7 @@ function checked(fields) {
 /** A list of boxes with a search field, in which only so many may be chosen. */
 function multiSelect(widget, items) {
   const most = widget.multiSelectMaxSelectedItems ?? 3;
-  const fields = items.map((item) => el("input", { type: "checkbox", value: item.value ?? "", checked: Boolean(item.selected) }));
+  const fields = items.map((item) => el("input", { type: "checkbox", value: item.value ?? "", checked: Boolean(item.selected), "data-key": `${widget.name} ${item.value}` }));
   const lines = items.map((item, index) => choice(item, fields[index], false));
   const list = el("div", { class: "many" }, lines);
   const count = el("span", { class: "chosen" });

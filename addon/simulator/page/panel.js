@@ -50,6 +50,7 @@ export class Panel {
   /** Send an event to the add-on and do what it answers. */
   async send(event, { spinner = true, replayed = false } = {}) {
     const { round } = this;
+    this.focusKey = document.activeElement.dataset.key ?? null; // the panel loses the focus while it is busy
     this.#busy(spinner, 1);
     try {
       const zone = { id: Intl.DateTimeFormat().resolvedOptions().timeZone, offset: -new Date().getTimezoneOffset() * 60_000 };
@@ -100,7 +101,10 @@ export class Panel {
     if (name === "pushCard") this.stack.push(this.#made(value));
     else if (name === "updateCard") {
       const made = this.#made(value);
-      if (top) made.form.keep(top.form);
+      if (top) {
+        made.form.keep(top.form);
+        if (top.card.name === made.card.name) made.scrolled = top.body.scrollTop;
+      }
       this.stack.splice(Math.max(0, this.stack.length - 1), 1, made);
     } else if (name === "pop") this.stack.length = Math.max(1, this.stack.length - 1);
     else if (name === "popToRoot") this.stack.length = Math.min(1, this.stack.length);
@@ -153,6 +157,8 @@ export class Panel {
   draw() {
     const top = this.stack.at(-1);
     const hadFocus = this.view.contains(document.activeElement) || document.activeElement === document.body;
+    const key = this.focusKey;
+    this.focusKey = null;
     this.#drawHead();
     if (!top) return;
     const { header } = top.card;
@@ -165,7 +171,10 @@ export class Panel {
       header ? el("div", {}, el("h2", { class: "card-title" }, header.title ?? ""), header.subtitle ? el("p", { class: "label" }, header.subtitle) : null) : null);
     this.view.replaceChildren(...(header || back ? [heading] : []), top.body, ...(top.footer ? [top.footer] : []));
     if (top.ignoredThings.length) this.ignored(top.ignoredThings.splice(0).join("; "), top.card);
-    if (hadFocus && heading.isConnected) heading.focus({ preventScroll: true });
+    top.body.scrollTop = top.scrolled ?? 0;
+    if (!hadFocus) return;
+    const same = key && [...this.view.querySelectorAll("[data-key]")].find((node) => node.dataset.key === key);
+    (same || (heading.isConnected ? heading : null))?.focus({ preventScroll: true });
   }
 
   #drawHead() {

@@ -58,6 +58,7 @@ export function buttonNode(button, card, style = STYLES[button.type] ?? "outline
   const node = clickable(button.onClick, card, `button ${button.color ? "filled" : style}`, [
     button.icon ? cardIcon(button.icon) : null, button.text ? el("span", {}, button.text) : null,
   ], button.disabled);
+  node.dataset.key = button.text ?? "";
   if (button.altText) node.setAttribute("aria-label", button.altText);
   if (button.color) {
     const { red = 0, green = 0, blue = 0 } = button.color;
