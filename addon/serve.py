@@ -2,7 +2,6 @@
 
 import os
 import signal
-import sys
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -70,7 +69,8 @@ def end_with_stdin() -> None:
     """End this process when its standard input closes, that is, when the process that started it dies."""
 
     def watch() -> None:
-        sys.stdin.read()
+        while os.read(0, 4096):  # not sys.stdin: its lock would be in the way when the interpreter ends
+            pass
         os.kill(os.getpid(), signal.SIGTERM)
 
     threading.Thread(target=watch, name="stdin", daemon=True).start()

@@ -3,6 +3,7 @@
 import argparse
 import json
 import logging
+import os
 import signal
 import sys
 import threading
@@ -55,7 +56,8 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _wait_for_end(stopping: threading.Event) -> None:
-    sys.stdin.buffer.read()
+    while os.read(0, 4096):  # not sys.stdin: its lock would be in the way when the interpreter ends
+        pass
     stopping.set()
 
 

@@ -1,6 +1,5 @@
 """The simulator as a whole: Sheets, Drive and Cloud Tasks behind one loopback port."""
 
-import importlib.util
 import logging
 import threading
 import time
@@ -12,6 +11,7 @@ from urllib.parse import urlsplit
 
 from flask import Flask
 
+from addon.simulator import page_routes
 from addon.simulator.control import Control
 from addon.simulator.delivery import Courier
 from addon.simulator.drive import Drive
@@ -63,6 +63,7 @@ class Simulator:
     ) -> None:
         if service is not None and urlsplit(service).hostname not in {LOOPBACK, "localhost"}:
             raise ValueError("The simulator calls a service on this machine only.")
+        self.service = service
         self._state = State(state)
         self._stopping = threading.Event()
         self._counts = Counts()
@@ -97,9 +98,7 @@ class Simulator:
         controls = mount("control", control, "/simulator")
         controls.before_request(control.authenticate)
         app.register_blueprint(controls)
-        if importlib.util.find_spec("addon.simulator.page_routes") is not None:
-            page = importlib.import_module("addon.simulator.page_routes")
-            app.register_blueprint(page.blueprint(self))
+        app.register_blueprint(page_routes.blueprint(self))
 
     @property
     def schema_checked(self) -> bool:

@@ -50,6 +50,12 @@ def test_whatever_is_written_is_read_back(rows: list[tuple[str, ...]], style: St
     assert read_style.newline == style.newline
 
 
+def test_a_first_cell_that_begins_like_a_byte_order_mark_is_kept() -> None:
+    rows = [("\ufeffid", "text"), ("1", "x")]
+    for style in (Style(), Style(bom=True)):
+        assert parse(render(rows, style), PATH) == (rows, style)
+
+
 @given(tables)
 def test_other_programs_read_the_same(rows: list[tuple[str, ...]]) -> None:
     text = render(rows, Style(newline="\r\n")).decode()

@@ -2,8 +2,8 @@
 
 const FONT = '13px Roboto, Arial, "Noto Sans CJK JP", "Hiragino Sans", "Yu Gothic UI", sans-serif';
 const PADDING = 12;
-const NARROWEST = 96;
-const WIDEST = 280;
+const NARROWEST = 72;
+const WIDEST = 260;
 const SAMPLE_ROWS = 100;
 const LINE = 18;
 const MOST_LINES = 3;

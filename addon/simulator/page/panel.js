@@ -32,6 +32,7 @@ export class Panel {
     this.rail.replaceChildren(el("button", { type: "button", class: "rail-button", title: say("open"), "aria-label": say("open"), "aria-pressed": "true", onclick: () => (this.place.hidden ? this.restart() : this.close()) }, el("img", { src: "static/icon.svg", alt: "", width: 24, height: 24 })));
     this.#drawHead();
     this.view.replaceChildren();
+    this.toasts.replaceChildren();
     await this.send({ kind: "homepage" });
   }
 
