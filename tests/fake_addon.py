@@ -74,9 +74,14 @@ class FakeAddOn:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        self._server.shutdown()
-        self._thread.join()
-        self._server.server_close()
+        self.stop()
+
+    def stop(self) -> None:
+        """End it; the port is closed then."""
+        if self._thread.is_alive():
+            self._server.shutdown()
+            self._thread.join()
+            self._server.server_close()
 
 
 def shown(card: Json) -> Json:
@@ -101,7 +106,9 @@ def text(shown_text: str) -> Json:
 
 def gallery(addon: FakeAddOn) -> Json:
     """A card with every widget the page can draw."""
-    items = [{"text": f"Item {number}", "value": f"v{number}", "selected": number == 1} for number in range(3)]
+    items = [
+        {"text": f"Item {number}", "value": f"v{number}", "selected": number == 1} for number in range(3)
+    ]
     many = [{"text": f"Column {number}", "value": f"c{number}"} for number in range(30)]
     change = {"function": addon.function("changed"), "persistValues": True}
     return {
@@ -112,7 +119,9 @@ def gallery(addon: FakeAddOn) -> Json:
             {
                 "header": "Texts",
                 "widgets": [
-                    text('Plain, <b>bold</b>, <i>italic</i>, <font color="#c5221f">red</font> &amp; a <a href="https://example.com/">link</a>'),
+                    text(
+                        'Plain, <b>bold</b>, <i>italic</i>, <font color="#c5221f">red</font> &amp; a <a href="https://example.com/">link</a>'
+                    ),
                     {
                         "decoratedText": {
                             "startIcon": {"knownIcon": "CLOCK"},
@@ -127,7 +136,12 @@ def gallery(addon: FakeAddOn) -> Json:
                         "decoratedText": {
                             "startIcon": {"knownIcon": "EMAIL"},
                             "text": "Tell me when it is done",
-                            "switchControl": {"name": "tell", "value": "yes", "selected": True, "controlType": "SWITCH"},
+                            "switchControl": {
+                                "name": "tell",
+                                "value": "yes",
+                                "selected": True,
+                                "controlType": "SWITCH",
+                            },
                         }
                     },
                     {"divider": {}},
@@ -137,13 +151,58 @@ def gallery(addon: FakeAddOn) -> Json:
             {
                 "header": "Inputs",
                 "widgets": [
-                    {"textInput": {"name": "title", "label": "Title", "value": "Summary", "hintText": "One line", "validation": {"characterLimit": 80}}},
-                    {"textInput": {"name": "wish", "label": "Instructions", "type": "MULTIPLE_LINE", "value": "Two\nlines"}},
-                    {"selectionInput": {"name": "boxes", "label": "Boxes", "type": "CHECK_BOX", "items": items, "onChangeAction": change}},
-                    {"selectionInput": {"name": "one", "label": "One of", "type": "RADIO_BUTTON", "items": items}},
-                    {"selectionInput": {"name": "switches", "label": "Switches", "type": "SWITCH", "items": items}},
+                    {
+                        "textInput": {
+                            "name": "title",
+                            "label": "Title",
+                            "value": "Summary",
+                            "hintText": "One line",
+                            "validation": {"characterLimit": 80},
+                        }
+                    },
+                    {
+                        "textInput": {
+                            "name": "wish",
+                            "label": "Instructions",
+                            "type": "MULTIPLE_LINE",
+                            "value": "Two\nlines",
+                        }
+                    },
+                    {
+                        "selectionInput": {
+                            "name": "boxes",
+                            "label": "Boxes",
+                            "type": "CHECK_BOX",
+                            "items": items,
+                            "onChangeAction": change,
+                        }
+                    },
+                    {
+                        "selectionInput": {
+                            "name": "one",
+                            "label": "One of",
+                            "type": "RADIO_BUTTON",
+                            "items": items,
+                        }
+                    },
+                    {
+                        "selectionInput": {
+                            "name": "switches",
+                            "label": "Switches",
+                            "type": "SWITCH",
+                            "items": items,
+                        }
+                    },
                     {"selectionInput": {"name": "list", "label": "List", "type": "DROPDOWN", "items": items}},
-                    {"selectionInput": {"name": "many", "label": "Many", "type": "MULTI_SELECT", "items": many, "multiSelectMaxSelectedItems": 2}},
+                    {
+                        "selectionInput": {
+                            "name": "many",
+                            "label": "Many",
+                            "type": "MULTI_SELECT",
+                            "items": many,
+                            "multiSelectMaxSelectedItems": 2,
+                        }
+                    },
                 ],
             },
             {
@@ -153,7 +212,17 @@ def gallery(addon: FakeAddOn) -> Json:
                 "widgets": [
                     text("Always shown"),
                     text("Shown when unfolded"),
-                    {"grid": {"title": "Preview", "columnCount": 2, "items": [{"id": "r1", "title": "A2", "subtitle": "ok"}, {"id": "r2", "title": "A3"}], "onClick": addon.button("", "tile")["onClick"]}},
+                    {
+                        "grid": {
+                            "title": "Preview",
+                            "columnCount": 2,
+                            "items": [
+                                {"id": "r1", "title": "A2", "subtitle": "ok"},
+                                {"id": "r2", "title": "A3"},
+                            ],
+                            "onClick": addon.button("", "tile")["onClick"],
+                        }
+                    },
                 ],
             },
             {
@@ -161,11 +230,19 @@ def gallery(addon: FakeAddOn) -> Json:
                     {
                         "buttonList": {
                             "buttons": [
-                                {"text": "Open log", "onClick": {"openLink": {"url": "https://example.com/log"}}},
+                                {
+                                    "text": "Open log",
+                                    "onClick": {"openLink": {"url": "https://example.com/log"}},
+                                },
                                 addon.button("Next", "next"),
                                 {**addon.button("Blue", "next"), "type": "FILLED"},
                                 {**addon.button("Disabled", "next"), "disabled": True},
-                                {"text": "More", "onClick": {"overflowMenu": {"items": [addon.button("In the menu", "next")]}}},
+                                {
+                                    "text": "More",
+                                    "onClick": {
+                                        "overflowMenu": {"items": [addon.button("In the menu", "next")]}
+                                    },
+                                },
                             ]
                         }
                     }
@@ -173,7 +250,9 @@ def gallery(addon: FakeAddOn) -> Json:
             },
         ],
         "fixedFooter": {
-            "primaryButton": addon.button("Run", "run", requiredWidgets=["title"], parameters=[{"key": "op", "value": "start"}]),
+            "primaryButton": addon.button(
+                "Run", "run", requiredWidgets=["title"], parameters=[{"key": "op", "value": "start"}]
+            ),
             "secondaryButton": addon.button("Cancel", "cancel"),
         },
     }

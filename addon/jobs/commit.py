@@ -2,7 +2,7 @@
 
 import re
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -124,14 +124,18 @@ class Committer:
             writes.append(("set", failure_path(self._policy.job_id, item.key), failure))
         self._measure(len(texts) + len(others))
         calls = sum(1 for item in (*texts, *others) if item.tries)
-        self._write(writes, calls, len(texts), usage)
+        counted = Counter(made=_rows(texts), failed=_rows(others))
+        self._write(writes, calls, len(texts), usage, counted)
         self._reach("after commit")
         self._feed.committed([(item, "made") for item in texts] + [(item, "failed") for item in others])
         for item in texts:
             self._committed(item, summaries[item.key])
 
-    def _write(self, writes: Writes, calls: int, made: int, usage: Usage) -> None:
+    def _write(
+        self, writes: Writes, calls: int, made: int, usage: Usage, rows: Counter[str] | None = None
+    ) -> None:
         progress = self._progress()
+        progress["tally"] = dict(Counter(progress["tally"]) + (rows or Counter()))
 
         def change(shard: Shard, now: datetime) -> Shard:
             risks, repeated = account(shard.risks, calls)
@@ -217,6 +221,10 @@ def _apply(tx: Transaction, writes: Writes) -> None:
             tx.set(path, data)
         else:
             tx.delete(path)
+
+
+def _rows(items: Sequence[Item]) -> int:
+    return sum(len(item.rows) for item in items)
 
 
 def _summary(item: Item) -> str:

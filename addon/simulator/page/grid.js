@@ -38,7 +38,7 @@ export class Grid {
       this.box.scrollTo(0, 0);
     }
     const widths = this.layout.widths;
-    this.layout.fit(tab);
+    this.layout.fit(tab, this.box.clientWidth);
     if (String(widths) !== String(this.layout.widths)) this.#clear();
     this.active.row = Math.min(this.active.row, tab.rowCount - 1);
     this.active.column = Math.min(this.active.column, this.layout.widths.length - 1);

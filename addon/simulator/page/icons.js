@@ -4,8 +4,7 @@ import { el, svg } from "./dom.js";
 
 export const BACK = "M20 12H5M11 5l-7 7 7 7";
 export const CLOSE = "M6 6l12 12M18 6L6 18";
-export const MORE = "M12 4.6a.9.9 0 1 0 0 1.8.900.9 0 0 0 0-1.8zM12 11.1a.9.9 0 1 0 0 1.8.900.9 0 0 0 0-1.8zM12 17.6a.9.9 0 1 0 0 1.8.900.9 0 0 0 0-1.8z";
-export const RELOAD = "M19 8a8 8 0 1 0 1 6M19.5 3v5.5H14";
+export const MORE = "M12 4.5a1 1 0 1 0 0 2 1 1 0 0 0 0-2zM12 11a1 1 0 1 0 0 2 1 1 0 0 0 0-2zM12 17.5a1 1 0 1 0 0 2 1 1 0 0 0 0-2z";
 export const EXPAND = "M6 9l6 6 6-6";
 export const SORT_UP = "M4 17l3 3 3-3M7 20V5M14 10l3-7 3 7M15 8h4M14 14h6l-6 7h6";
 export const SORT_DOWN = "M4 17l3 3 3-3M7 20V5M14 3h6l-6 7h6M14 21l3-7 3 7M15 19h4";

@@ -3,7 +3,7 @@
 const FONT = '13px Roboto, Arial, "Noto Sans CJK JP", "Hiragino Sans", "Yu Gothic UI", sans-serif';
 const PADDING = 12;
 const NARROWEST = 72;
-const WIDEST = 260;
+const WIDEST = [260, 420]; // on a narrow and on a wide screen, where a quarter of the grid is in between
 const SAMPLE_ROWS = 100;
 const LINE = 18;
 const MOST_LINES = 3;
@@ -31,11 +31,12 @@ export class Layout {
   }
 
   /** Measure a tab. Columns only ever grow while a tab is shown, so that nothing jumps about while it fills. */
-  fit(tab) {
+  fit(tab, room) {
+    const widest = Math.round(Math.min(WIDEST[1], Math.max(WIDEST[0], room / 4)));
     let used = 1;
     for (const row of tab.rows) used = Math.max(used, row.cells.length);
     const columns = Math.min(tab.columnCount, Math.max(used + EMPTY_COLUMNS_KEPT, BLANK_GRID));
-    const widths = Array.from({ length: columns }, (_, column) => Math.max(this.widths[column] ?? NARROWEST, needed(tab, column)));
+    const widths = Array.from({ length: columns }, (_, column) => Math.max(this.widths[column] ?? NARROWEST, needed(tab, column, widest)));
     if (widths.length !== this.widths.length || widths.some((width, column) => width !== this.widths[column])) {
       this.measured = new WeakMap();
     }
@@ -78,12 +79,12 @@ export class Layout {
   }
 }
 
-function needed(tab, column) {
+function needed(tab, column, most) {
   let widest = 0;
   for (let index = 0; index < Math.min(tab.rows.length, SAMPLE_ROWS); index++) {
     const text = tab.text(index, column);
     if (text) widest = Math.max(widest, context.measureText(text.slice(0, 120)).width + (index ? PADDING : PADDING + 28));
-    if (widest >= WIDEST) return WIDEST;
+    if (widest >= most) return most;
   }
   return Math.ceil(widest);
 }
