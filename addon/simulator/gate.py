@@ -1,7 +1,5 @@
 """What every request to a Google API passes on its way: caller, faults, schema, quota."""
 
-import json
-import re
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,10 +9,11 @@ from urllib.parse import urlsplit
 from flask import Blueprint, Flask, Response, current_app, g, jsonify, request
 from werkzeug.exceptions import HTTPException
 
-from addon.simulator.errors import Refusal, invalid
+from addon.simulator.errors import Refusal
 from addon.simulator.faults import Counts, Fault, Faults, Kind, Quota
 from addon.simulator.fieldmask import parse_fields, select
 from addon.simulator.identity import Identity
+from addon.simulator.payload import read_json
 from addon.simulator.schema import Schema
 from addon.simulator.transport import hang_up
 from addon.simulator.uploads import metadata_of
@@ -23,7 +22,6 @@ View = TypeVar("View", bound=Callable[..., Any])
 
 _DESCRIBED = ("/v4/", "/drive/v3/", "/upload/drive/v3/")
 _APIS = (*_DESCRIBED, "/v2/")
-_ESCAPED_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 
 
 def route(verb: str, rule: str, kind: Kind | None = None) -> Callable[[View], View]:
@@ -128,7 +126,7 @@ class Gate:
 
     def _parse(self) -> None:
         path = request.environ["REQUEST_URI"].partition("?")[0]
-        g.body = metadata_of(request) if path.startswith("/upload/") else _json(request.get_data())
+        g.body = metadata_of(request) if path.startswith("/upload/") else read_json(request.get_data())
         described = path.startswith(_DESCRIBED)
         if described and "fields" in request.args:
             g.mask = parse_fields(request.args["fields"])
@@ -160,24 +158,6 @@ class Gate:
         if self.schema.knows(request.method, path):
             return _refused(Refusal(501, "The simulator does not imitate this method."))
         return _refused(Refusal(404, "The requested URL was not found on this server."))
-
-
-def _json(content: bytes) -> Any:
-    if not content:
-        return None
-
-    def refuse(constant: str) -> Any:
-        raise ValueError(constant)
-
-    try:
-        body = json.loads(content, parse_constant=refuse)
-        if _ESCAPED_SURROGATE.search(content):
-            json.dumps(body, ensure_ascii=False).encode("utf-8")
-    except ValueError:  # also what is not UTF-8, and half of a surrogate pair
-        raise invalid("Invalid JSON payload received. Unexpected token.") from None
-    if not isinstance(body, dict):
-        raise invalid("Invalid JSON payload received. Root element must be a message.")
-    return body
 
 
 def _as_refusal(fault: Fault) -> Refusal:

@@ -65,7 +65,7 @@ class Workspace:
         Refusal
             The page asks for something Google would not send.
         """
-        kind = body.get("kind")
+        kind = str(body.get("kind"))
         url = self._url(kind, body.get("function"))
         spreadsheet_id = workbook.spreadsheet_id
         with self._lock:
@@ -86,11 +86,11 @@ class Workspace:
         outcome = self._post(url, event) if url else {"problem": "no_service"}
         return outcome | {"granted": granted}
 
-    def _url(self, kind: object, function: object) -> str:
+    def _url(self, kind: str, function: object) -> str:
         """The URL to post to; empty where no service is configured."""
         service = (self._google.service or "").rstrip("/")
         if kind in _TRIGGERS:
-            return f"{service}/sidebar/{_TRIGGERS[str(kind)]}" if service else ""
+            return f"{service}/sidebar/{_TRIGGERS[kind]}" if service else ""
         if kind != "click":
             raise invalid(f"kind must be click or one of {', '.join(_TRIGGERS)}.")
         # The slash matters: without it http://127.0.0.1:80 would also stand for port 8080.

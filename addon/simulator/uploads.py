@@ -1,6 +1,5 @@
 """The three ways a file's content comes to Drive: media, multipart, and resumable."""
 
-import json
 import re
 import secrets
 import threading
@@ -10,6 +9,7 @@ from typing import Any
 from flask import Request
 
 from addon.simulator.errors import Refusal, invalid
+from addon.simulator.payload import read_json
 
 _SIMPLE_BYTES = 5 * 1024 * 1024
 """Most bytes of a simple or multipart upload (Drive guide on uploads)."""
@@ -23,9 +23,9 @@ def metadata_of(request: Request) -> Any:
     if kind == "media" or request.method == "PUT":
         return None
     if kind == "multipart":
-        return _parse(_parts(request)[0])
+        return read_json(_parts(request)[0])
     if kind == "resumable":
-        return _parse(request.get_data())
+        return read_json(request.get_data())
     raise invalid("Invalid value for uploadType: it must be media, multipart or resumable.")
 
 
@@ -38,16 +38,6 @@ def content_of(request: Request) -> tuple[bytes, str]:
     if len(content) > _SIMPLE_BYTES:
         raise Refusal(413, "Request is too large; use a resumable upload.", reason="uploadTooLarge")
     return content, mime_type
-
-
-def _parse(content: bytes) -> Any:
-    try:
-        body = json.loads(content or b"{}")
-    except ValueError:
-        raise invalid("Parse Error") from None
-    if not isinstance(body, dict):
-        raise invalid("Parse Error")
-    return body
 
 
 def _parts(request: Request) -> tuple[bytes, bytes, str]:

@@ -219,8 +219,11 @@ def test_a_failed_save_leaves_the_file_and_nothing_beside_it(
             books.save_csv(sid, path)
     assert path.read_text() == "id\n1\n"
     assert list(folder.iterdir()) == [path]
-    books.save_csv(sid, path)
+    with path.open() as old:
+        books.save_csv(sid, path)
+        assert old.read() == "id\n1\n"  # replaced as a whole: whoever reads the old file is not disturbed
     assert path.read_text() == "id\nchanged\n"
+    assert list(folder.iterdir()) == [path]
 
 
 def test_a_save_keeps_permissions_and_follows_links(books: Workbooks, tmp_path: Path) -> None:
