@@ -1,25 +1,26 @@
 """The command line: `addon`, also `python -m addon`."""
 
+import errno
+import io
 import os
 import sys
+import threading
 from dataclasses import replace
 from pathlib import Path
 from typing import NoReturn
 
 import click
 
-from addon import __version__
+from addon import __version__, cli_text
+from addon.cli_jobs import jobs
 from addon.google.errors import GoogleError
-from addon.jobs.commands import CommandRefused, cancel, resume, retry
-from addon.jobs.plan import StartRefused
+from addon.jobs.commands import CommandRefused
 from addon.jobs.records import MODES, Mode
-from addon.jobs.status import JobStatus, job_status, list_jobs
-from addon.services import Services, build, open_documents
-from addon.settings import Settings, SettingsError, from_environment
-from addon.sidebar.text import Words
-from addon.store.documents import Documents, StoreError
+from addon.services import build
+from addon.settings import SettingsError, from_environment
+from addon.store.documents import StoreError
 
-USAGE = 2
+USAGE, INTERRUPTED = 2, 130
 DEFAULT_INSTRUCTIONS = "Summarise this in one or two short sentences."
 
 
@@ -28,39 +29,64 @@ class _Group(click.Group):
 
     def invoke(self, ctx: click.Context) -> object:
         """Run a command; click calls this."""
+        for stream in (sys.stdout, sys.stderr):
+            if isinstance(stream, io.TextIOWrapper):
+                stream.reconfigure(errors="backslashreplace")  # a terminal may not know every character
         try:
             return super().invoke(ctx)
-        except StartRefused as error:
-            _fail(Words("en").coded("start", error.code, names=", ".join(error.names)))
         except CommandRefused as error:
-            _fail(Words("en").coded("command", error.code))
+            _fail(cli_text.command_refused(error.code))
         except (SettingsError, StoreError, GoogleError) as error:
             _fail(str(error))
+        except KeyboardInterrupt:
+            _leave(INTERRUPTED)
         except OSError as error:
+            if error.errno == errno.EPIPE:
+                raise  # whoever read our output has seen enough: click ends quietly
             where = f"{error.filename}: " if error.filename else ""
             _fail(f"{where}{error.strerror or error}. Nothing that was finished is lost.")
 
 
 def _fail(sentence: str) -> NoReturn:
     click.echo(sentence, err=True)
-    sys.exit(USAGE)
+    _leave(USAGE)
+
+
+def _leave(status: int) -> NoReturn:
+    """End with an exit status, and with threads that may be calling a model: Python would wait for those."""
+    others = (thread for thread in threading.enumerate() if thread is not threading.main_thread())
+    if all(thread.daemon for thread in others):
+        sys.exit(status)
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(status)
 
 
 @click.group(cls=_Group, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(__version__, package_name="sheet-summaries")
 def main() -> None:
-    """Summarise every row of a sheet, durably: kill it at any moment, run it again, and it goes on."""
+    """Have a language model summarise every row of a sheet, durably.
+
+    Kill it at any moment and start it again: it goes on, and makes no call twice whose answer it has kept.
+    To see it, try `addon demo`; to use it on a file, `addon run`.
+    """
 
 
 @main.command()
-@click.option("--port", default=8765, show_default=True, help="Port of the page; the service takes the next.")
-@click.option("--file", "workbook", type=click.Path(path_type=Path), help="Open this CSV, not the sample.")
-@click.option("--state", type=click.Path(path_type=Path), default=Path(".state/demo"), show_default=True,
-              help="Folder that keeps everything; delete it to begin anew.")  # fmt: skip
-@click.option("--lang", type=click.Choice(["en", "ja"]), default=None, help="Language of the sidebar.")
-@click.option("--browser/--no-browser", default=True, help="Open the page in a browser.")
+@click.option("--port", type=click.IntRange(1, 65534), default=8765, show_default=True,
+              help="Port of the page on this machine; the service behind it takes the next one.")  # fmt: skip
+@click.option("--file", "workbook", type=click.Path(path_type=Path), metavar="FILE",
+              help="Show this CSV file instead of the sample.")  # fmt: skip
+@click.option("--state", type=click.Path(path_type=Path), metavar="FOLDER", default=Path(".state/demo"),
+              show_default=True, help="Folder that keeps everything; delete it to begin anew.")  # fmt: skip
+@click.option("--lang", type=click.Choice(["en", "ja"]), default=None,
+              help="Language of the sidebar.  [default: the browser's]")  # fmt: skip
+@click.option("--browser/--no-browser", default=True, help="Whether to open the page in a browser.")
 def demo(port: int, workbook: Path | None, state: Path, lang: str | None, browser: bool) -> None:
-    """Show a sheet beside the sidebar, on this machine, with no account and no key."""
+    """Try it in a browser: a sheet beside the sidebar.
+
+    Everything runs on this machine, with no account, no key and no network. Ctrl-C ends it.
+    """
     from addon.demo import DemoFailed  # noqa: PLC0415  # the simulator is not needed elsewhere
     from addon.demo import demo as run_demo  # noqa: PLC0415
     from addon.local import StateInUse  # noqa: PLC0415
@@ -73,18 +99,25 @@ def demo(port: int, workbook: Path | None, state: Path, lang: str | None, browse
 
 @main.command("run")
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option("--source", required=True, help="Column to read, by its title; several with commas between.")
-@click.option("--output", required=True, help="Column for the summaries; made if there is none.")
-@click.option("--instructions", default=DEFAULT_INSTRUCTIONS, show_default=True, help="What to write.")
+@click.option("--source", multiple=True, required=True, metavar="TITLE",
+              help="Column to read, by its title in the first line. For several give it again, or put "
+                   "commas between the titles.")  # fmt: skip
+@click.option("--output", required=True, metavar="TITLE",
+              help="Column for the summaries; made if there is none.")  # fmt: skip
+@click.option("--instructions", default=DEFAULT_INSTRUCTIONS, metavar="TEXT", show_default=True,
+              help="What to write about each row; other words make every row new.")  # fmt: skip
 @click.option("--rows", "mode", type=click.Choice(MODES), default="new_or_changed", show_default=True,
               help="Which rows: those new or changed since the last run, those with an empty output "
-                   "cell, or all.")  # fmt: skip
-@click.option("--results", type=click.Path(path_type=Path), help="Copy the results files into this folder.")
-@click.option("--state", type=click.Path(path_type=Path), help="Folder that remembers what is done.")
-@click.option("--quiet", is_flag=True, help="No progress, only the result.")
+                   "cell, or all of them again.")  # fmt: skip
+@click.option("--results", type=click.Path(path_type=Path), metavar="FOLDER",
+              help="Also copy the results files of this run into this folder.")  # fmt: skip
+@click.option("--state", type=click.Path(path_type=Path), metavar="FOLDER",
+              help="Folder that remembers what is done; keep it.  "
+                   "[default: .state, or ADDON_STATE]")  # fmt: skip
+@click.option("--quiet", is_flag=True, help="Show no progress, only the result and what failed.")
 def run_file(
     file: Path,
-    source: str,
+    source: tuple[str, ...],
     output: str,
     instructions: str,
     mode: Mode,
@@ -92,32 +125,49 @@ def run_file(
     state: Path | None,
     quiet: bool,
 ) -> None:
-    """Summarise the rows of a CSV file and write the summaries into it.
+    """Summarise the rows of a CSV file, and write the summaries into it.
 
-    Run it again after a kill, and it goes on; after an edit, and it does only what is new. Exit status: 0
-    all done, 3 done with failed rows, 4 paused (a person must act), 2 something to mend first.
+    FILE is UTF-8 text with column titles in its first line. It is only replaced as a whole, at the end.
+    Run the same command again after Ctrl-C or a crash, and it goes on; after edits, and it calls the model
+    only for rows that are new or changed.
+
+    \b
+    Exit status:
+      0    every row has its summary, or no text
+      2    something to mend first; the sentence says what
+      3    done, but some rows failed; they are listed
+      4    paused or cancelled: the sentence says what to do
+      130  stopped by Ctrl-C
     """
     from addon.local import StateInUse  # noqa: PLC0415  # the simulator is not needed elsewhere
     from addon.run import RunOptions, run  # noqa: PLC0415
+    from addon.run_watch import RunStopped  # noqa: PLC0415
+    from addon.simulator.state import StateInUse as SimulatorInUse  # noqa: PLC0415
     from addon.simulator.workbooks import WorkbookError  # noqa: PLC0415
 
     settings = from_environment()
     settings = replace(settings, state=(state or settings.state).absolute())
-    columns = tuple(title.strip() for title in source.split(",") if title.strip())
-    options = RunOptions(file, columns, output, instructions, mode, results, quiet)
+    options = RunOptions(file, source, output, instructions, mode, results, quiet)
     try:
-        sys.exit(run(settings, options))
-    except (StateInUse, WorkbookError) as error:
+        status = run(settings, options)
+    except (RunStopped, StateInUse, SimulatorInUse, WorkbookError) as error:
         _fail(str(error))
+    _leave(status)
 
 
 @main.command()
-@click.option("--bind", default=None, help="Address and port.  [default: 0.0.0.0:$PORT or 127.0.0.1:8080]")
-@click.option("--workers", default=1, show_default=True, help="Processes.")
-@click.option("--threads", default=16, show_default=True, help="Requests each takes at a time.")
+@click.option("--bind", default=None, metavar="HOST:PORT",
+              help="Where to listen.  "
+                   "[default: 0.0.0.0:$PORT where PORT is set, else 127.0.0.1:8080]")  # fmt: skip
+@click.option("--workers", type=click.IntRange(1), default=1, show_default=True, help="Processes.")
+@click.option("--threads", type=click.IntRange(1), default=16, show_default=True,
+              help="Requests each process takes at a time.")  # fmt: skip
 @click.option("--exit-with-stdin", is_flag=True, hidden=True, help="End when standard input closes.")
 def serve(bind: str | None, workers: int, threads: int, exit_with_stdin: bool) -> None:
-    """Serve sidebar and task queue, configured by the environment (see `addon doctor`)."""
+    """Serve the sidebar and the task queue.
+
+    The environment configures it: `addon doctor` lists and checks every setting.
+    """
     from addon.serve import end_with_stdin  # noqa: PLC0415  # gunicorn is not needed elsewhere
     from addon.serve import serve as run_service  # noqa: PLC0415
 
@@ -130,127 +180,21 @@ def serve(bind: str | None, workers: int, threads: int, exit_with_stdin: bool) -
 
 @main.command()
 def doctor() -> None:
-    """Check every setting and everything the service stands on, a sentence each."""
-    from addon.doctor import examine, settings_lines  # noqa: PLC0415
+    """List every setting, and check what works on this machine.
+
+    Exit status: 0 if nothing is wrong, 1 if something is.
+    """
+    from addon.doctor import WRONG, examine, settings_lines  # noqa: PLC0415
 
     settings = from_environment()
     for line in settings_lines(settings):
         click.echo(line)
     click.echo()
-    healthy = True
-    for works, sentence in examine(settings):
-        healthy = healthy and works
-        click.echo(f"{'ok   ' if works else 'WRONG'}  {sentence}")
-    sys.exit(0 if healthy else 1)
+    worst = 0
+    for verdict, sentence in examine(settings):
+        worst = max(worst, verdict == WRONG)
+        click.echo(f"{verdict:<5}  {sentence}")
+    sys.exit(worst)
 
 
-@main.group()
-@click.option("--state", type=click.Path(path_type=Path), help="Folder of the SQLite store.")
-@click.pass_context
-def jobs(context: click.Context, state: Path | None) -> None:
-    """Look at jobs, and retry, resume or cancel one."""
-    settings = from_environment()
-    context.obj = replace(settings, state=(state or settings.state).absolute())
-
-
-@jobs.command("list")
-@click.option("--limit", default=20, show_default=True, help="How many, newest first.")
-@click.pass_obj
-def jobs_list(settings: Settings, limit: int) -> None:
-    """List the newest jobs."""
-    documents = _documents(settings)
-    try:
-        found = list_jobs(documents, limit)
-    finally:
-        documents.close()
-    if not found:
-        click.echo("There are no jobs.")
-    for status in found:
-        click.echo(
-            f"{status.job_id}  {status.created_at:%Y-%m-%d %H:%M}  {status.status:<9}  "
-            f"{status.done:,}/{status.rows:,} rows, {status.failed:,} failed"
-        )
-
-
-@jobs.command("show")
-@click.argument("job_id")
-@click.pass_obj
-def jobs_show(settings: Settings, job_id: str) -> None:
-    """Show one job."""
-    documents = _documents(settings)
-    try:
-        status = job_status(documents, job_id)
-    finally:
-        documents.close()
-    if status is None:
-        raise CommandRefused("no_such_job")
-    _show(status)
-
-
-def _show(status: JobStatus) -> None:
-    words = Words("en")
-    lines = {
-        "job": status.job_id,
-        "spreadsheet": f"{status.spreadsheet_id}, sheet {status.sheet_id}",
-        "status": status.status,
-        "rows": f"{status.done:,} of {status.rows:,} done, {status.failed:,} failed, {status.blank:,} blank",
-        "calls": f"{status.called:,}, of them at most {status.repeated:,} repeated after a breakdown",
-        "tokens": f"{status.input_tokens:,} in, {status.output_tokens:,} out ({status.model})",
-        "created": f"{status.created_at:%Y-%m-%d %H:%M:%S} UTC",
-        "updated": f"{status.updated_at:%Y-%m-%d %H:%M:%S} UTC",
-        "results": status.results_link or "-",
-    }
-    if status.reason:
-        lines["to do"] = words.coded("reason", status.reason)
-    for name, value in lines.items():
-        click.echo(f"{name:<12} {value}")
-    for group in status.failures:
-        rows = ", ".join(map(str, group.rows))
-        sentence = words.coded("failure", group.error_class)
-        click.echo(f"{'failed':<12} {group.count:,} (rows {rows}): {sentence}")
-
-
-@jobs.command("retry")
-@click.argument("job_id")
-@click.option("--class", "error_class", help="Only rows of this failure class.")
-@click.pass_obj
-def jobs_retry(settings: Settings, job_id: str, error_class: str | None) -> None:
-    """Work on a job's failed rows again."""
-    services = build(settings)
-    retry(services.documents, services.tasks, job_id, error_class)
-    _done(services, job_id)
-
-
-@jobs.command("resume")
-@click.argument("job_id")
-@click.pass_obj
-def jobs_resume(settings: Settings, job_id: str) -> None:
-    """Let a paused job go on."""
-    services = build(settings)
-    resume(services.documents, services.tasks, job_id)
-    _done(services, job_id)
-
-
-@jobs.command("cancel")
-@click.argument("job_id")
-@click.pass_obj
-def jobs_cancel(settings: Settings, job_id: str) -> None:
-    """Cancel a job; its finished rows stay."""
-    documents = _documents(settings)
-    try:
-        cancel(documents, job_id)
-    finally:
-        documents.close()
-    click.echo("Cancelled. Finished rows stay.")
-
-
-def _done(services: Services, job_id: str) -> None:
-    status = job_status(services.documents, job_id)
-    services.documents.close()
-    click.echo(f"The job is {status.status if status else 'gone'}.")
-
-
-def _documents(settings: Settings) -> Documents:
-    if settings.store == "sqlite" and not (settings.state / "store.sqlite").exists():
-        raise SettingsError(f"There is no store in {settings.state}: name the folder with --state.")
-    return open_documents(settings)
+main.add_command(jobs)

@@ -1,36 +1,47 @@
 """`addon run`: the same job as in the sidebar, on a CSV file, without a browser."""
 
-import os
-import signal
-import sys
-import threading
+import contextlib
+import sqlite3
 import uuid
 from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import click
 
+from addon import cli_text
 from addon.google.access import UserAccess
-from addon.jobs.commands import cancel, release, resume
+from addon.google.errors import GoogleError
+from addon.jobs.commands import CommandRefused, cancel, release, resume
 from addon.jobs.link import decode_brief
-from addon.jobs.parts import empty_part
-from addon.jobs.plan import StartRequest, brief_of
+from addon.jobs.plan import StartRefused, StartRequest, brief_of
 from addon.jobs.records import Job, Mode, job_path
 from addon.jobs.start import start
-from addon.jobs.status import JobStatus, job_status
+from addon.jobs.status import JobStatus
 from addon.local import local_stack, state_lock
+from addon.rows.table import columns_of
+from addon.run_files import check_places, copy_results
+from addon.run_watch import (
+    AGAIN,
+    STILL_SECONDS,
+    Progress,
+    RunStopped,
+    Stop,
+    Troubles,
+    Watch,
+    disk_sentence,
+)
 from addon.services import Services
 from addon.settings import Settings
-from addon.sidebar.text import Words
 from addon.simulator.server import Simulator
+from addon.simulator.workbooks import WorkbookError
+from addon.store.documents import StoreError
 
-DONE, FAILURES, PAUSED, INTERRUPTED = 0, 3, 4, 130
-"""Exit statuses; 2 is a usage error."""
+DONE, FAILURES, UNFINISHED, INTERRUPTED = 0, 3, 4, 130
+"""Exit statuses; 2 is something to mend first."""
 
-POLL_SECONDS = 0.2
-BAR = 24
+HAND_OVER_SECONDS = 20.0
+"""How long an interrupted run waits for calls under way: a link gives them 15 s, then shows what came."""
 
 
 @dataclass(frozen=True)
@@ -46,166 +57,223 @@ class RunOptions:
     quiet: bool
 
 
+@dataclass
+class Figures:
+    """What this process had done: ``before`` is each job's status when this process took it up."""
+
+    made: int = 0
+    called: int = 0
+    before: dict[str, tuple[int, int]] = field(default_factory=dict)
+
+    def begin(self, status: JobStatus) -> None:
+        """Take up a job."""
+        self.before[status.job_id] = (status.done - status.reused, status.called)
+
+    def end(self, status: JobStatus) -> None:
+        """Count what has become of it."""
+        made, called = self.before[status.job_id]
+        self.made += max(0, status.done - status.reused - made)
+        self.called += status.called - called
+
+
 def run(settings: Settings, options: RunOptions) -> int:
     """Summarise a CSV file's rows; the exit status.
 
     Raises
     ------
-    StateInUse, WorkbookError, StartRefused, GoogleError, StoreError, OSError
+    RunStopped, StateInUse, WorkbookError, SettingsError, GoogleError, StoreError, OSError
         The run could not go on; nothing that was finished is lost.
     """
+    stop, troubles = Stop(), Troubles(settings.state)
     opened: list[str] = []
 
     def prepare(simulator: Simulator) -> None:
         opened.append(simulator.workbooks.open_csv(options.file))
+        check_places(options.file, options.results)
 
-    with (
-        state_lock(settings.state),
-        _interruptible() as interrupted,
-        local_stack(settings, prepare=prepare) as (simulator, services),
-    ):
-        spreadsheet_id = opened[0]
-        job_id = _begin(simulator, services, options, spreadsheet_id)
-        status = _watch(services, job_id, interrupted, quiet=options.quiet)
-        simulator.workbooks.save_csv(spreadsheet_id, options.file)
-        _copy_results(simulator, services, job_id, options.results)
-    return _report(status, options, interrupted=interrupted.is_set())
-
-
-def _begin(simulator: Simulator, services: Services, options: RunOptions, spreadsheet_id: str) -> str:
-    """Start the job, or go on with the one a run before has left unfinished."""
-    request = StartRequest(
-        spreadsheet_id=spreadsheet_id,
-        sheet_id=0,
-        source_columns=options.source,
-        output_column=options.output,
-        instructions=options.instructions,
-        mode=options.mode,
-        request_id=uuid.uuid4().hex,
-    )
-    with services.user_access(simulator.identity.user.token, "local") as user:
-        started = start(services.desk, user, request)
-        if not started.created and not _same_work(services, user, started.job_id, request):
-            cancel(services.documents, started.job_id)
-            started = start(services.desk, user, request)
-    if not started.created:
-        release(services.documents, services.tasks, started.job_id)
-        resume(services.documents, services.tasks, started.job_id)
-        click.echo("Going on where the last run ended.", err=True)
-    return started.job_id
-
-
-def _same_work(services: Services, user: UserAccess, job_id: str, request: StartRequest) -> bool:
-    snapshot = services.documents.get(job_path(job_id))
-    job = Job.from_data(snapshot.data) if snapshot else None
-    if job is None or not job.prepared or job.mode != request.mode or job.model != services.model.name:
-        return False
-    return decode_brief(user.drive.download(job.run_file)) == brief_of(request)
-
-
-def _watch(services: Services, job_id: str, interrupted: threading.Event, *, quiet: bool) -> JobStatus:
-    with _Progress(quiet=quiet) as progress:
-        while True:
-            status = job_status(services.documents, job_id)
-            if status is None:
-                raise RuntimeError("the job has disappeared from the store")
-            progress.show(status)
-            if status.status in {"done", "cancelled", "paused"}:
-                return status
-            if interrupted.wait(POLL_SECONDS):
-                services.stopping.set()
-                return status
-
-
-class _Progress:
-    """A bar on a terminal; now and then a line where standard error is a file."""
-
-    def __init__(self, *, quiet: bool) -> None:
-        self._quiet = quiet
-        self._live = sys.stderr.isatty()
-        self._last = -1
-
-    def __enter__(self) -> "_Progress":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._live and not self._quiet:
-            click.echo(err=True)
-
-    def show(self, status: JobStatus) -> None:
-        """Show how far the job is."""
-        if self._quiet:
-            return
-        over = status.done + status.failed
-        share = over / status.rows if status.rows else 1.0
-        line = f"{share:4.0%}  {over:,} of {status.rows:,} rows"
-        if status.rate:
-            line += f"  {status.rate:,.0f}/s"
-        if status.seconds_left:
-            line += f"  {status.seconds_left:,.0f} s left"
-        if self._live:
-            filled = round(share * BAR)
-            click.echo(f"\r{'█' * filled}{'░' * (BAR - filled)} {line:<50}", err=True, nl=False)
-        elif int(share * 10) > self._last:
-            self._last = int(share * 10)
-            click.echo(line, err=True)
-
-
-def _copy_results(simulator: Simulator, services: Services, job_id: str, folder: Path | None) -> None:
-    """Copy the job's parts out of the simulated Drive; an empty part says nothing and stays there."""
-    snapshot = services.documents.get(job_path(job_id))
-    if folder is None or snapshot is None:
-        return
-    folder.mkdir(parents=True, exist_ok=True)
-    for file_ids in Job.from_data(snapshot.data).parts.values():
-        for file_id in file_ids:
-            content = simulator.files.read(file_id)
-            if content != empty_part():
-                _write(folder / simulator.files.name(file_id), content)
-
-
-def _write(path: Path, content: bytes) -> None:
-    beside = path.with_name(f".{path.name}.new")
-    with beside.open("wb") as handle:
-        handle.write(content)
-        handle.flush()
-        os.fsync(handle.fileno())
-    beside.replace(path)
-
-
-def _report(status: JobStatus, options: RunOptions, *, interrupted: bool) -> int:
-    words = Words("en")
-    made = status.done - status.reused
-    click.echo(
-        f"{status.done:,} of {status.rows:,} rows have a summary in column {options.output!r} of "
-        f"{options.file}: {made:,} made now, {status.reused:,} kept; {status.blank:,} blank rows skipped; "
-        f"{status.called:,} model calls."
-    )
-    if status.repeated:
-        click.echo(f"Up to {status.repeated:,} calls may have been made twice, after a worker died.")
-    for group in status.failures:
-        rows = ", ".join(map(str, group.rows)) + (", …" if group.count > len(group.rows) else "")
-        click.echo(
-            f"{group.count:,} failed (rows {rows}): {words.coded('failure', group.error_class)}", err=True
-        )
-    if status.status == "paused":
-        click.echo(f"Paused: {words.coded('reason', status.reason or '')}", err=True)
-        return PAUSED
-    if interrupted and status.status not in {"done", "cancelled"}:
-        click.echo("Stopped. Nothing finished is lost: run the same command again to go on.", err=True)
-        return INTERRUPTED
-    return FAILURES if status.failed else DONE
-
-
-@contextmanager
-def _interruptible() -> Iterator[threading.Event]:
-    """Turn Ctrl-C and SIGTERM into an event while the block runs."""
-    event = threading.Event()
-    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
-    for number in before:
-        signal.signal(number, lambda *_: event.set())
     try:
-        yield event
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+        with (
+            state_lock(settings.state),
+            stop.listening(),
+            troubles.heard(),
+            local_stack(settings, prepare=prepare) as (simulator, services),
+        ):
+            still = 2 * settings.lease_ttl + STILL_SECONDS
+            watch = Watch(services.documents, troubles, stop, still=still)
+            return _Run(simulator, services, options, opened[0], stop, watch).run()
+    except (OSError, sqlite3.Error, GoogleError, StoreError) as error:
+        sentence = troubles.sentence or disk_sentence(error, settings.state)
+        if sentence is None:
+            raise
+        raise RunStopped(sentence) from error
+
+
+class _Run:
+    """One run over one file, on a stack of its own."""
+
+    def __init__(
+        self,
+        simulator: Simulator,
+        services: Services,
+        options: RunOptions,
+        spreadsheet_id: str,
+        stop: Stop,
+        watch: Watch,
+    ) -> None:
+        self._simulator = simulator
+        self._services = services
+        self._options = options
+        self._spreadsheet_id = spreadsheet_id
+        self._stop = stop
+        self._watch = watch
+        self._figures = Figures()
+
+    def run(self) -> int:
+        """Work, save, report; the exit status."""
+        status = self._work()
+        if status.status == "done" and status.done + status.failed < status.rows:
+            # It was a retry of failed rows, begun with `addon jobs retry`: the rest is still to be looked at.
+            status = self._work()
+        self._save(status)
+        return self._report(status)
+
+    def _work(self) -> JobStatus:
+        job_id = self._begin()
+        self._figures.begin(self._watch.status(job_id))
+        with Progress(quiet=self._options.quiet) as progress:
+            status = self._watch.follow(job_id, progress)
+            if self._stop.asked.is_set():
+                # Links under way end and show what they have; the queue must not begin others meanwhile.
+                self._simulator.queue.pause()
+                self._services.stopping.set()
+            status = self._watch.settle(job_id, HAND_OVER_SECONDS)
+            progress.show(status)
+        self._figures.end(status)
+        return status
+
+    # beginning
+
+    def _begin(self) -> str:
+        """Start the job, or go on with the one a run before has left unfinished; its id."""
+        services, columns = self._services, self._columns()
+        request = self._request(columns)
+        with services.user_access(self._simulator.identity.user.token, "local") as user:
+            try:
+                started = start(services.desk, user, request)
+                if not started.created and not self._same_work(user, started.job_id, request):
+                    with _over_meanwhile():
+                        cancel(services.documents, started.job_id)
+                    started = start(services.desk, user, request)
+            except StartRefused as refusal:
+                raise RunStopped(
+                    cli_text.start_refused(
+                        refusal.code,
+                        self._options.file,
+                        names=refusal.names,
+                        columns=columns,
+                        sources=request.source_columns,
+                    )
+                ) from None
+        if not started.created:
+            with _over_meanwhile():
+                release(services.documents, services.tasks, started.job_id)
+                resume(services.documents, services.tasks, started.job_id)
+            click.echo("Going on where the last run ended.", err=True)
+        return started.job_id
+
+    def _columns(self) -> tuple[str, ...]:
+        cells = self._simulator.workbooks.get(self._spreadsheet_id).cells(0)
+        return tuple(column.title for column in columns_of(cells[0] if cells else ()))
+
+    def _request(self, columns: tuple[str, ...]) -> StartRequest:
+        options = self._options
+        return StartRequest(
+            spreadsheet_id=self._spreadsheet_id,
+            sheet_id=0,
+            source_columns=tuple(title for text in options.source for title in titles_in(text, columns)),
+            output_column=options.output,
+            instructions=options.instructions,
+            mode=options.mode,
+            request_id=uuid.uuid4().hex,
+        )
+
+    def _same_work(self, user: UserAccess, job_id: str, request: StartRequest) -> bool:
+        snapshot = self._services.documents.get(job_path(job_id))
+        job = Job.from_data(snapshot.data) if snapshot else None
+        if job is None or not job.prepared or job.mode != request.mode:
+            return False
+        if job.model != self._services.model.name:
+            return False
+        return decode_brief(user.drive.download(job.run_file)) == brief_of(request)
+
+    # ending
+
+    def _save(self, status: JobStatus) -> None:
+        options = self._options
+        try:
+            self._simulator.workbooks.save_csv(self._spreadsheet_id, options.file)
+        except WorkbookError as error:
+            raise RunStopped(
+                f"{error} The summaries are kept: once that is mended, {AGAIN} to write them."
+            ) from None
+        if options.results is None:
+            return
+        try:
+            copy_results(self._parts(status.job_id), options.results)
+        except OSError as error:
+            raise RunStopped(
+                f"The summaries are in {options.file}, but the results files could not be copied to "
+                f"{options.results} ({error.strerror}). Mend that, then {AGAIN}."
+            ) from None
+
+    def _parts(self, job_id: str) -> Iterator[tuple[str, bytes]]:
+        snapshot = self._services.documents.get(job_path(job_id))
+        parts = Job.from_data(snapshot.data).parts if snapshot else {}
+        for file_ids in parts.values():
+            for file_id in file_ids:
+                yield self._simulator.files.name(file_id), self._simulator.files.read(file_id)
+
+    def _report(self, status: JobStatus) -> int:
+        figures, options = self._figures, self._options
+        blank = f"; {cli_text.plural(status.blank, 'blank row')} skipped" if status.blank else ""
+        click.echo(
+            f"{status.done:,} of {cli_text.plural(status.rows, 'row')} have a summary in column "
+            f"“{options.output.strip()}” of {options.file}: {figures.made:,} made by this run with "
+            f"{cli_text.plural(figures.called, 'model call')}, {status.done - figures.made:,} there "
+            f"before{blank}."
+        )
+        if status.repeated:
+            calls = cli_text.plural(status.repeated, "call")
+            click.echo(f"Up to {calls} may have been made twice, because work was interrupted.")
+        for group in status.failures:
+            click.echo(cli_text.failed(group.error_class, group.count, group.rows), err=True)
+        return self._ending(status)
+
+    def _ending(self, status: JobStatus) -> int:
+        if status.status == "paused":
+            click.echo(f"Paused. {cli_text.paused(status.reason, AGAIN)}", err=True)
+            return UNFINISHED
+        if status.status == "cancelled":
+            click.echo(f"The job was cancelled. To do the rest after all, {AGAIN}.", err=True)
+            return UNFINISHED
+        if status.status != "done":
+            click.echo(f"Stopped. Nothing that was finished is lost: {AGAIN} to go on.", err=True)
+            return INTERRUPTED
+        return FAILURES if status.failed else DONE
+
+
+def titles_in(text: str, columns: tuple[str, ...]) -> list[str]:
+    """The column titles in one ``--source``: the whole text if it is a title, else those between commas."""
+    if text.strip() in columns:
+        return [text.strip()]
+    return [title.strip() for title in text.split(",") if title.strip()]
+
+
+@contextlib.contextmanager
+def _over_meanwhile() -> Iterator[None]:
+    """Let a command fail that a job has forestalled by ending: that is as good."""
+    try:
+        yield
+    except CommandRefused as refusal:
+        if refusal.code != "already_over":
+            raise

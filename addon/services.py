@@ -1,6 +1,7 @@
 """The composition root: the one place where settings become adapters."""
 
 import importlib
+import inspect
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -17,7 +18,6 @@ from addon.jobs.start import Desk
 from addon.llm.base import LanguageModel
 from addon.settings import Settings, SettingsError
 from addon.store.documents import Documents
-
 
 CLICK_TIMEOUT = (5.0, 12.0)
 CLICK_ATTEMPTS = 2
@@ -97,7 +97,7 @@ def build(settings: Settings, *, reach: Callable[[str], None] = _nothing) -> Ser
             account=identity.worker_email,
             token=identity.worker_token,
         ),
-        model=_model(settings),
+        model=open_model(settings),
         identity=identity,
         worker_sheets=Sheets(session, settings.sheets_endpoint, "worker"),
         worker_drive=Drive(session, settings.drive_endpoint, "worker"),
@@ -134,7 +134,14 @@ def _identity(settings: Settings) -> LocalIdentity:
         raise SettingsError(f"ADDON_LOCAL_IDENTITY: {error}") from None
 
 
-def _model(settings: Settings) -> LanguageModel:
+def open_model(settings: Settings) -> LanguageModel:
+    """Make the language model.
+
+    Raises
+    ------
+    SettingsError
+        ``ADDON_MODEL`` names nothing that makes one.
+    """
     if settings.model == "builtin":
         from addon.llm.builtin import Builtin  # noqa: PLC0415  # a card must not wait for its libraries
 
@@ -142,8 +149,16 @@ def _model(settings: Settings) -> LanguageModel:
     module_name, _, name = settings.model.partition(":")
     try:
         factory: Callable[[], LanguageModel] = getattr(importlib.import_module(module_name), name)
+        inspect.signature(factory).bind()
     except (ImportError, AttributeError) as error:
         raise SettingsError(
             f"ADDON_MODEL is {settings.model!r}, but that cannot be imported ({type(error).__name__})."
         ) from None
-    return factory()
+    except (TypeError, ValueError):
+        raise SettingsError(
+            f"ADDON_MODEL is {settings.model!r}, but that is nothing to be called without arguments."
+        ) from None
+    model = factory()
+    if not (isinstance(getattr(model, "name", None), str) and callable(getattr(model, "summarise", None))):
+        raise SettingsError(f"ADDON_MODEL is {settings.model!r}, but what it makes is no language model.")
+    return model

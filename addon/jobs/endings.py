@@ -32,6 +32,20 @@ _REASONS: tuple[tuple[type[Exception], str], ...] = (
 )
 
 
+SHARE_SECONDS = 30.0
+"""How long a share may take to be seen everywhere; until then a missing file may only be not visible yet."""
+
+SHARE_DELAY = 5.0
+_NOT_VISIBLE = frozenset({"access_removed", "run_file_gone", "results_file_gone"})
+
+
+def patient(ending: Ending, age: float) -> Ending:
+    """The ending, or another try soon where the job is only ``age`` seconds old and sees no access yet."""
+    if ending.reason in _NOT_VISIBLE and age < SHARE_SECONDS:
+        return Ending("handed over", delay=SHARE_DELAY)
+    return ending
+
+
 def ending_of(error: Exception) -> Ending:
     """The ending an error means: try again later, or pause for a person."""
     if isinstance(error, TryAgain):

@@ -9,7 +9,7 @@ from addon.google.errors import FileMissing, GoogleError
 from addon.google.tasks import Tasks
 from addon.jobs.chain import Chain, Gone
 from addon.jobs.decide import Policy
-from addon.jobs.endings import Ending, ending_of
+from addon.jobs.endings import Ending, ending_of, patient
 from addon.jobs.model import Refused
 from addon.jobs.records import Job, Shard
 from addon.jobs.session import Session, Tools
@@ -92,36 +92,34 @@ def run_link(tools: Tools, tasks: Tasks, message: LinkMessage) -> LinkAnswer:
 
 
 def _work(tools: Tools, chain: Chain, job: Job, shard: Shard) -> LinkAnswer:
+    now = tools.documents.now()
+    age = (now - job.created_at).total_seconds()
     try:
         brief = decode_brief(tools.drive.download(job.run_file, deadline=chain.deadline))
     except (FileMissing, ValueError):
-        chain.let_go(lambda unchanged: unchanged, "run_file_gone")
-        return LinkAnswer(200, "paused: run_file_gone")
+        return _end(chain, None, patient(Ending("paused", "run_file_gone"), age), shard)
     except GoogleError as error:
-        ending = ending_of(error)
-        if ending.kind == "paused":
-            chain.let_go(lambda unchanged: unchanged, ending.reason)
-        else:
-            chain.hand_over(lambda unchanged: unchanged, ending.delay)
-        return LinkAnswer(200, ending.kind)
+        return _end(chain, None, patient(ending_of(error), age), shard)
     grace = GRACE_STOPPING if tools.stopping() else GRACE
-    policy = Policy(chain.job_id, job, tools.documents.now())
-    session = Session(tools, chain, policy, shard, brief, grace)
-    ending = session.run()
-    _end(chain, session, ending, shard, tools)
-    return LinkAnswer(200, f"{ending.kind}: {ending.reason}" if ending.reason else ending.kind)
-
-
-def _end(chain: Chain, session: Session, ending: Ending, shard: Shard, tools: Tools) -> None:
-    change = session.leave(ending)
+    session = Session(tools, chain, Policy(chain.job_id, job, now), shard, brief, grace)
+    ending = patient(session.run(), age)
     tools.reach("before release")
-    if ending.kind == "finished":
+    return _end(chain, session, ending, shard)
+
+
+def _end(chain: Chain, session: Session | None, ending: Ending, shard: Shard) -> LinkAnswer:
+    change = session.leave(ending) if session else _unchanged
+    if ending.kind == "finished" and session is not None:
         chain.finish_job(change, session.tally(), session.stale_failures())
     elif ending.kind in {"paused", "over"}:
         chain.let_go(change, ending.reason)
+    elif ending.silent and shard.silent_links + 1 >= SILENT_LINKS:
+        chain.let_go(change, "model_silent")
     elif ending.kind == "handed over":
-        if ending.silent and shard.silent_links + 1 >= SILENT_LINKS:
-            chain.let_go(change, "model_silent")
-            return
         growing = min(FIRST_DELAY * 2**shard.silent_links, LONGEST_DELAY) if ending.silent else 0.0
         chain.hand_over(change, max(ending.delay, growing))
+    return LinkAnswer(200, f"{ending.kind}: {ending.reason}" if ending.reason else ending.kind)
+
+
+def _unchanged(shard: Shard) -> Shard:
+    return shard

@@ -16,6 +16,7 @@ import pytest
 from stack import QUICK, Stack, assert_all_beside_their_text, running, summary_of, wait_until
 
 from addon.google.errors import GoogleError
+from addon.jobs import endings
 from addon.jobs import model as decisions
 from addon.jobs.records import Job, job_path
 from addon.llm.base import Fatal, Prompt, Rejected, Text, Transient
@@ -375,7 +376,28 @@ def test_a_fatal_outcome_stops_after_the_calls_in_flight(tmp_path: Path, documen
         assert len(model.calls) <= QUICK.concurrency
 
 
-def test_the_run_file_deleted_mid_job_pauses_with_its_reason(stack: Stack) -> None:
+def test_a_share_that_is_not_seen_everywhere_yet_is_waited_for(
+    stack: Stack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(endings, "SHARE_DELAY", 0.2)
+    fault = stack.simulator.faults.add(
+        "drive.read",
+        "status",
+        2,
+        lambda path, _: "alt=media" in path,
+        status=404,
+        reason="notFound",
+        message="File not found: x.",
+    )
+    status = stack.run(stack.sheet(texts(5)))
+    assert fault.hits == 2
+    assert (status.status, status.done) == ("done", 5)
+
+
+def test_the_run_file_deleted_mid_job_pauses_with_its_reason(
+    stack: Stack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(endings, "SHARE_SECONDS", 0.0)
     gate = threading.Event()
     stack.services.model._gate = gate  # type: ignore[attr-defined]
     sid = stack.sheet(texts(5))

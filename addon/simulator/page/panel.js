@@ -51,7 +51,7 @@ export class Panel {
   /** Send an event to the add-on and do what it answers. */
   async send(event, { spinner = true, replayed = false } = {}) {
     const { round } = this;
-    this.focusKey = document.activeElement.dataset.key ?? null; // the panel loses the focus while it is busy
+    const { key } = document.activeElement.dataset;
     this.#busy(spinner, 1);
     try {
       const zone = { id: Intl.DateTimeFormat().resolvedOptions().timeZone, offset: -new Date().getTimezoneOffset() * 60_000 };
@@ -63,7 +63,10 @@ export class Panel {
       else if (error instanceof Offline) this.#problem(say("offline"), event);
       else throw error;
     } finally {
-      if (round === this.round) this.#busy(spinner, -1);
+      if (round === this.round) {
+        this.#busy(spinner, -1);
+        if (event.kind !== "homepage" && document.activeElement === document.body) this.#refocus(key);
+      }
     }
   }
 
@@ -125,6 +128,7 @@ export class Panel {
       push: (pushed) => {
         this.stack.push(this.#made(readCard(pushed)));
         this.draw();
+        this.#refocus();
       },
       ignored: (reason) => (this.stack.includes(made) ? this.ignored(reason, card) : made.ignoredThings.push(reason)),
     };
@@ -157,15 +161,13 @@ export class Panel {
 
   draw() {
     const top = this.stack.at(-1);
-    const hadFocus = this.view.contains(document.activeElement) || document.activeElement === document.body;
-    const key = this.focusKey;
-    this.focusKey = null;
     this.#drawHead();
     if (!top) return;
     const { header } = top.card;
     const back = this.stack.length > 1 ? iconButton(BACK, say("back"), () => {
       this.stack.pop();
       this.draw();
+      this.#refocus();
     }) : null;
     const heading = el("div", { class: "card-head", tabindex: -1 }, back,
       header?.imageUrl ? el("img", { class: header.imageType === "CIRCLE" ? "round" : "", src: header.imageUrl, alt: header.imageAltText ?? "", width: 32, height: 32 }) : null,
@@ -173,9 +175,12 @@ export class Panel {
     this.view.replaceChildren(...(header || back ? [heading] : []), top.body, ...(top.footer ? [top.footer] : []));
     if (top.ignoredThings.length) this.ignored(top.ignoredThings.splice(0).join("; "), top.card);
     top.body.scrollTop = top.scrolled ?? 0;
-    if (!hadFocus) return;
-    const same = key && [...this.view.querySelectorAll("[data-key]")].find((node) => node.dataset.key === key);
-    (same || (heading.isConnected ? heading : null))?.focus({ preventScroll: true });
+  }
+
+  /** Give the keyboard back what it lost while the panel was busy or drawn anew: the same thing, or the card's head. */
+  #refocus(key) {
+    const same = [...this.view.querySelectorAll("[data-key]")].find((node) => key !== undefined && node.dataset.key === key);
+    (same ?? this.view.querySelector(".card-head"))?.focus({ preventScroll: true });
   }
 
   #drawHead() {
