@@ -73,7 +73,7 @@ def main() -> None:
 
 
 @main.command()
-@click.option("--port", type=click.IntRange(1, 65534), default=8765, show_default=True,
+@click.option("--port", type=click.IntRange(1, 65534), metavar="PORT", default=8765, show_default=True,
               help="Port of the page on this machine; the service behind it takes the next one.")  # fmt: skip
 @click.option("--file", "workbook", type=click.Path(path_type=Path), metavar="FILE",
               help="Show this CSV file instead of the sample.")  # fmt: skip
@@ -159,8 +159,8 @@ def run_file(
 @click.option("--bind", default=None, metavar="HOST:PORT",
               help="Where to listen.  "
                    "[default: 0.0.0.0:$PORT where PORT is set, else 127.0.0.1:8080]")  # fmt: skip
-@click.option("--workers", type=click.IntRange(1), default=1, show_default=True, help="Processes.")
-@click.option("--threads", type=click.IntRange(1), default=16, show_default=True,
+@click.option("--workers", type=click.IntRange(1), metavar="N", default=1, show_default=True, help="Processes.")
+@click.option("--threads", type=click.IntRange(1), metavar="N", default=16, show_default=True,
               help="Requests each process takes at a time.")  # fmt: skip
 @click.option("--exit-with-stdin", is_flag=True, hidden=True, help="End when standard input closes.")
 def serve(bind: str | None, workers: int, threads: int, exit_with_stdin: bool) -> None:

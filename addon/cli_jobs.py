@@ -32,7 +32,7 @@ class SweepOnly(Tasks):
 
 @click.group()
 @click.option("--state", type=click.Path(path_type=Path), metavar="FOLDER",
-              help="State folder of the run or the demo: .state/demo for the demo.  "
+              help="State folder of the runs; the demo's is .state/demo.  "
                    "[default: .state, or ADDON_STATE]")  # fmt: skip
 @click.pass_context
 def jobs(context: click.Context, state: Path | None) -> None:
@@ -46,7 +46,7 @@ def jobs(context: click.Context, state: Path | None) -> None:
 
 @jobs.command("list")
 @click.option(
-    "--limit", type=click.IntRange(1), default=20, show_default=True, help="How many, newest first."
+    "--limit", type=click.IntRange(1), metavar="N", default=20, show_default=True, help="How many, newest first."
 )
 @click.pass_obj
 def jobs_list(settings: Settings, limit: int) -> None:

@@ -23,9 +23,15 @@ def settings_lines(settings: Settings) -> Iterator[str]:
     """One line per setting: variable, value, whether that is the default, meaning."""
     for item in fields(Settings):
         value = getattr(settings, item.name)
-        shown = "(not set)" if value is None else value
         default = " (default)" if value is not None and value == item.default else ""
-        yield f"{item.metadata['variable']} = {shown}{default}: {item.metadata['meaning']}."
+        yield f"{item.metadata['variable']} = {shown(value)}{default}: {item.metadata['meaning']}."
+
+
+def shown(value: object) -> str:
+    """A setting's value as one would write it."""
+    if value is None:
+        return "(not set)"
+    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def examine(settings: Settings) -> Iterator[tuple[str, str]]:

@@ -13,7 +13,7 @@ from addon import cli_text
 from addon.google.access import UserAccess
 from addon.google.errors import GoogleError
 from addon.jobs.commands import CommandRefused, cancel, release, resume
-from addon.jobs.link import decode_brief
+from addon.jobs.files import decode_brief
 from addon.jobs.plan import StartRefused, StartRequest, brief_of
 from addon.jobs.records import Job, Mode, job_path
 from addon.jobs.start import start

@@ -9,7 +9,16 @@ from datetime import datetime
 
 from addon.google.tasks import Tasks
 from addon.jobs import model
-from addon.jobs.records import Job, Shard, failure_path, job_path, shard_path, spreadsheet_path, task_name
+from addon.jobs.records import (
+    Job,
+    Shard,
+    failure_path,
+    folder_path,
+    job_path,
+    shard_path,
+    spreadsheet_path,
+    task_name,
+)
 from addon.store.documents import Documents, Transaction
 
 LINK_PATH = "/tasks/link"
@@ -195,13 +204,16 @@ class Chain:
 
         def work(tx: Transaction) -> None:
             job = read_job(tx, self.job_id)
-            shard = model.held(read_shard(tx, self.job_id, self.number), self.fence)
+            shards = read_shards(tx, self.job_id, job)
+            shard = model.held(shards[self.number], self.fence)
             path = spreadsheet_path(job.spreadsheet_id)
-            spreadsheet = tx.get(path)
-            shard = replace(change(shard), closed=True, risks=[])
+            spreadsheet, folder = tx.get(path), tx.get(folder_path(job.spreadsheet_id, job.owner))
+            shard = shards[self.number] = replace(change(shard), closed=True, risks=[])
             tx.set(self._path, model.released(shard, tx.now, advance=True).to_data())
             for key in stale_failures[:MOST_STALE]:
                 tx.delete(failure_path(self.job_id, key))
+            if folder is not None and folder.data["folder"] == job.folder:
+                tx.update(folder.path, {"spare": model.spare_parts(job, shards)})
             if job.status in model.OVER:
                 return
             over = replace(

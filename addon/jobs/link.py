@@ -1,19 +1,18 @@
 """One link of a chain: claim, work, end. The answer is for the queue."""
 
-import json
 import logging
 import uuid
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 from addon.google.errors import FileMissing, GoogleError
 from addon.google.tasks import Tasks
 from addon.jobs.chain import Chain, Gone
 from addon.jobs.decide import Policy
 from addon.jobs.endings import Ending, ending_of, patient
+from addon.jobs.files import decode_brief
 from addon.jobs.model import Refused
 from addon.jobs.records import Job, Shard
 from addon.jobs.session import Session, Tools
-from addon.rows.table import Brief
 
 log = logging.getLogger(__name__)
 
@@ -47,21 +46,6 @@ class LinkAnswer:
 
     status: int
     outcome: str
-
-
-def encode_brief(brief: Brief) -> bytes:
-    """A run file's content."""
-    return json.dumps(asdict(brief), ensure_ascii=False, indent=2).encode()
-
-
-def decode_brief(content: bytes) -> Brief:
-    """Read a run file; raises ``ValueError`` where somebody has spoilt it."""
-    try:
-        data = json.loads(content)
-        sources = tuple(str(title) for title in data["source_columns"])
-        return Brief(sources, str(data["output_column"]), str(data["instructions"]))
-    except (KeyError, TypeError) as error:
-        raise ValueError("the run file is not one of ours") from error
 
 
 def run_link(tools: Tools, tasks: Tasks, message: LinkMessage) -> LinkAnswer:

@@ -170,6 +170,15 @@ def finish(shards: Mapping[int, Shard], number: int, fence: int, now: datetime) 
     return checking, True
 
 
+def spare_parts(job: Job, shards: Mapping[int, Shard]) -> list[str]:
+    """Parts of a finished job that hold no result."""
+    spare: list[str] = []
+    for number, shard in sorted(shards.items()):
+        used = shard.part + 1 if shard.part or shard.made else 0
+        spare += job.parts[str(number)][used:]
+    return spare
+
+
 def paused(job: Job, reason: str, now: datetime) -> Job:
     """The job, waiting for a person. Pausing a job that is over or paused changes nothing."""
     if reason not in PAUSE_REASONS:

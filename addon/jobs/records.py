@@ -141,6 +141,25 @@ class Failure(_Document):
     detail: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Folder(_Document):
+    """A user's results folder of one spreadsheet.
+
+    ``brief`` is the SHA-256 of what ``run_file`` says, so that the same choices need no second file;
+    ``spare`` are parts that exist, or may exist, and hold no result: the next job takes them.
+    """
+
+    folder: str
+    brief: str = ""
+    run_file: str = ""
+    spare: list[str] = field(default_factory=list)
+
+
+def folder_path(spreadsheet_id: str, user_id: str) -> str:
+    """Path of a user's results folder."""
+    return f"spreadsheets/{spreadsheet_id}/folders/{user_id}"
+
+
 def job_id(spreadsheet_id: str, request_id: str) -> str:
     """The id of the job one click asks for: the same for every replay of the click."""
     return hashlib.sha256(f"{spreadsheet_id}\n{request_id}".encode()).hexdigest()[:24]

@@ -6,6 +6,7 @@ from typing import Any
 
 from flask import Blueprint, Response, jsonify, request
 
+from addon.google.errors import GoogleError
 from addon.google.identity import LocalIdentity, Unauthorised
 from addon.google.tasks import Tasks
 from addon.jobs.link import LinkMessage, run_link
@@ -48,6 +49,11 @@ def blueprint(tools: Tools, tasks: Tasks, identity: LocalIdentity) -> Blueprint:
     def store_error(error: StoreError) -> tuple[Response, int]:
         log.warning("%s: the store failed (%s)", request.path, type(error).__name__)
         return _error(503, "store", "The store did not answer; the task will come back.")
+
+    @routes.errorhandler(GoogleError)
+    def google_error(error: GoogleError) -> tuple[Response, int]:
+        log.warning("%s: %s", request.path, error)
+        return _error(503, "google", "Google did not answer; the task will come back.")
 
     return routes
 

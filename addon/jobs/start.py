@@ -3,22 +3,29 @@
 import logging
 import math
 from collections import Counter
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import datetime
+from itertools import chain, islice
 
 from addon.google.access import UserAccess
 from addon.google.cells import Run
-from addon.google.drive import FileInfo
-from addon.google.errors import FileMissing, GoogleError
+from addon.google.errors import GoogleError
 from addon.google.tasks import Tasks
 from addon.jobs.chain import enqueue, read_job, read_shards
 from addon.jobs.commands import release_spreadsheet
-from addon.jobs.link import encode_brief
+from addon.jobs.files import Found, brief_hash, find, make
 from addon.jobs.model import OVER, PREPARING
-from addon.jobs.parts import empty_part
 from addon.jobs.plan import Plan, StartRequest, brief_of, plan
-from addon.jobs.records import Job, Shard, job_id, job_path, shard_path, spreadsheet_path
+from addon.jobs.records import (
+    Folder,
+    Job,
+    Shard,
+    folder_path,
+    job_id,
+    job_path,
+    shard_path,
+    spreadsheet_path,
+)
 from addon.llm.base import LanguageModel
 from addon.rows.keys import shard_of
 from addon.rows.table import HEADER_ROW, Brief
@@ -69,22 +76,35 @@ def start(desk: Desk, user: UserAccess, request: StartRequest) -> Started:
     brief = brief_of(request)
     counted = plan(desk.documents, desk.model, user, request, brief)
     jid = job_id(request.spreadsheet_id, request.request_id)
-    job, new_folder = _draft(desk, user, request, counted)
-    winner = desk.documents.transact(lambda tx: _create(tx, jid, job, user, request))
-    if winner != jid:
+    job, found = _draft(desk, user, request, counted, brief)
+    winner = desk.documents.transact(lambda tx: _create(tx, jid, job, brief))
+    if winner is not None:
         return Started(winner, created=False)
     try:
-        job = _prepare(desk, user, job, counted, brief, new_folder)
+        job = _prepare(desk, user, job, counted, brief, found)
     except GoogleError:
-        desk.documents.transact(lambda tx: release_spreadsheet(tx, jid, "cancelled"))
+        desk.documents.transact(lambda tx: _give_up(tx, jid))
         raise
     _launch(desk, jid, job)
     return Started(jid, created=True)
 
 
+def _give_up(tx: Transaction, jid: str) -> None:
+    """End a job whose files could not be made; what was made of them is there for the next one."""
+    job = read_job(tx, jid)
+    path = folder_path(job.spreadsheet_id, job.owner)
+    record = tx.get(path)
+    release_spreadsheet(tx, jid, "cancelled")
+    if record is not None:
+        parts = [file_id for ids in job.parts.values() for file_id in ids]
+        tx.update(path, {"spare": parts})
+
+
 def _known(documents: Documents, request: StartRequest) -> str | None:
+    """The job this click has made before, or the spreadsheet's active one."""
     jid = job_id(request.spreadsheet_id, request.request_id)
-    if documents.get(job_path(jid)) is not None:
+    same = documents.get(job_path(jid))
+    if same is not None and not _never_ran(Job.from_data(same.data)):
         return jid
     spreadsheet = documents.get(spreadsheet_path(request.spreadsheet_id))
     active: str | None = spreadsheet.data.get("active_job") if spreadsheet else None
@@ -93,20 +113,28 @@ def _known(documents: Documents, request: StartRequest) -> str | None:
     return active
 
 
+def _never_ran(job: Job) -> bool:
+    """Whether Google refused something before the job began: the same click may try again."""
+    return job.status == "cancelled" and not job.prepared
+
+
 def _abandoned(job: Job, now: datetime) -> bool:
     """Whether a click died while it created the job's files."""
     return not job.prepared and job.preparing_until is not None and job.preparing_until < now
 
 
-def _draft(desk: Desk, user: UserAccess, request: StartRequest, counted: Plan) -> tuple[Job, bool]:
-    """The job as it will be created, with ids for all its files; and whether its folder is a new one."""
+def _draft(
+    desk: Desk, user: UserAccess, request: StartRequest, counted: Plan, brief: Brief
+) -> tuple[Job, Found]:
+    """The job as it will be created, with ids for all its files; and which of these exist already."""
     shards = math.ceil(counted.rows / desk.settings.rows_per_shard)
     part_rows = max(PART_ROWS, math.ceil(len(counted.todo) / MOST_PARTS))
     share = Counter(shard_of(key, shards) for key in counted.todo)
     parts = [max(1, math.ceil(share[number] / part_rows)) for number in range(shards)]
-    folder = _folder(desk.documents, user, request.spreadsheet_id)
-    ids = iter(user.drive.generate_ids(2 + sum(parts)))
-    new_folder_id, run_file = next(ids), next(ids)
+    found = find(desk.documents, user, request.spreadsheet_id, brief, sum(parts))
+    new = iter(user.drive.generate_ids(2 + sum(parts)))
+    new_folder, new_run_file = next(new), next(new)
+    part_ids = chain((file.id for file in found.spare), new)
     now = desk.documents.now()
     job = Job(
         spreadsheet_id=request.spreadsheet_id,
@@ -121,82 +149,54 @@ def _draft(desk: Desk, user: UserAccess, request: StartRequest, counted: Plan) -
         rows=counted.rows,
         distinct=len(counted.keys),
         blank=counted.blank,
-        folder=folder.id if folder else new_folder_id,
-        folder_link=folder.link if folder else "",
-        run_file=run_file,
-        parts={str(number): [next(ids) for _ in range(count)] for number, count in enumerate(parts)},
+        folder=found.folder.id if found.folder else new_folder,
+        folder_link=found.folder.link if found.folder else "",
+        run_file=found.run_file.id if found.run_file else new_run_file,
+        parts={str(number): list(islice(part_ids, count)) for number, count in enumerate(parts)},
         part_rows=part_rows,
     )
-    return job, folder is None
+    return job, found
 
 
-def _folder_path(spreadsheet_id: str, user_id: str) -> str:
-    return f"{spreadsheet_path(spreadsheet_id)}/folders/{user_id}"
-
-
-def _folder(documents: Documents, user: UserAccess, spreadsheet_id: str) -> FileInfo | None:
-    """This user's results folder of the spreadsheet, if it still exists."""
-    known = documents.get(_folder_path(spreadsheet_id, user.user_id))
-    if known is None:
-        return None
-    try:
-        folder = user.drive.info(known.data["folder"])
-    except FileMissing:
-        return None
-    return None if folder.trashed else folder
-
-
-def _create(tx: Transaction, jid: str, job: Job, user: UserAccess, request: StartRequest) -> str:
-    """Make the job the spreadsheet's active one; the id of the job that is active afterwards."""
-    path = spreadsheet_path(request.spreadsheet_id)
-    spreadsheet = tx.get(path)
+def _create(tx: Transaction, jid: str, job: Job, brief: Brief) -> str | None:
+    """Make the job the spreadsheet's active one; or the id of the job that keeps it from being made."""
+    path = spreadsheet_path(job.spreadsheet_id)
+    spreadsheet, same = tx.get(path), tx.get(job_path(jid))
     data = spreadsheet.data if spreadsheet else {}
     active = data.get("active_job")
-    if tx.get(job_path(jid)) is not None:
-        return jid if active == jid else active or jid
+    if same is not None and not _never_ran(Job.from_data(same.data)):
+        return jid
     if active is not None:
         other = read_job(tx, active)
         if other.status not in OVER and not _abandoned(other, tx.now):
             return str(active)
-        tx.set(job_path(active), replace(other, status="cancelled", finished_at=tx.now).to_data())
-    tx.create(job_path(jid), job.to_data())
+        if other.status not in OVER:
+            tx.set(job_path(active), replace(other, status="cancelled", finished_at=tx.now).to_data())
+    tx.set(job_path(jid), job.to_data())
     for number in range(job.shards):
-        tx.create(shard_path(jid, number), Shard(updated_at=job.created_at).to_data())
+        tx.set(shard_path(jid, number), Shard(updated_at=job.created_at).to_data())
     prune_at = data.get("prune_at", tx.now)
     tx.set(path, {**data, "active_job": jid, "last_job": jid, "prune_at": prune_at})
-    tx.set(_folder_path(request.spreadsheet_id, user.user_id), {"folder": job.folder})
-    return jid
+    record = Folder(job.folder, brief_hash(brief), job.run_file)
+    tx.set(folder_path(job.spreadsheet_id, job.owner), record.to_data())
+    return None
 
 
-def _prepare(desk: Desk, user: UserAccess, job: Job, counted: Plan, brief: Brief, new_folder: bool) -> Job:
+def _prepare(desk: Desk, user: UserAccess, job: Job, counted: Plan, brief: Brief, found: Found) -> Job:
     """Create the files, give the worker access, make the output column. Every step may be repeated."""
-    drive, stamp = user.drive, datetime.now(UTC).strftime("%Y-%m-%d %H.%M.%S")
-    properties = {"spreadsheet": job.spreadsheet_id}
-    drive.share(job.spreadsheet_id, desk.worker_email)
-    if new_folder:
+    user.drive.share(job.spreadsheet_id, desk.worker_email)
+    if found.folder is None:
         name = f"Sheet Summaries - {counted.spreadsheet.title}"
-        folder = drive.create_folder(job.folder, name, properties)
+        folder = user.drive.create_folder(job.folder, name, {"spreadsheet": job.spreadsheet_id})
         job = replace(job, folder_link=folder.link)
-    drive.share(job.folder, desk.worker_email)  # also an old one: the click that made it may have died here
-    files = [(job.run_file, f"Run {stamp}.json", encode_brief(brief), "application/json")]
-    part_ids = [file_id for ids in job.parts.values() for file_id in ids]
-    for number, file_id in enumerate(part_ids, 1):
-        files.append((file_id, f"Summaries {stamp} part {number}.csv", empty_part(), "text/csv"))
-    with ThreadPoolExecutor(8) as executor:
-        made = list(
-            executor.map(
-                lambda file: drive.create_file(
-                    file[0], file[1], job.folder, file[2], mime_type=file[3], properties=properties
-                ),
-                files,
-            )
-        )
+    # Also where it is an old one: the click that made it may have died right here.
+    user.drive.share(job.folder, desk.worker_email)
+    job = replace(job, results_link=make(user, job, brief, found))
     if counted.new_column is not None:
         grid = (counted.sheet.rows, counted.sheet.columns)
         run = Run(HEADER_ROW, counted.new_column, (brief.output_column,))
         user.sheets.write(job.spreadsheet_id, job.sheet_id, [run], grid=grid)
-    link = made[1].link if len(part_ids) == 1 else job.folder_link
-    return replace(job, results_link=link)
+    return job
 
 
 def _launch(desk: Desk, jid: str, job: Job) -> None:

@@ -126,7 +126,7 @@ def _check_origin() -> None:
     origin, site = request.headers.get("Origin"), request.headers.get("Sec-Fetch-Site")
     if origin is not None and urlsplit(origin)[:2] != (request.scheme, request.host):
         raise Refusal(403, "This comes from another site.")
-    if  (origin is None and site is None):
+    if site not in {None, "same-origin"} or (origin is None and site is None):
         raise Refusal(403, "Only the demo page may do this (its Origin is missing).")
     if request.mimetype != "application/json":
         raise Refusal(415, "The body must be JSON (Content-Type: application/json).")

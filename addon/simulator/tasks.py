@@ -1,7 +1,6 @@
 """Cloud Tasks v2: tasks kept on disk, delivered at least once, retried with growing pauses."""
 
 import heapq
-import logging
 import threading
 import time
 from collections.abc import Callable
@@ -15,8 +14,6 @@ from addon.simulator.errors import Refusal
 from addon.simulator.faults import Counts, Fault, Faults
 from addon.simulator.state import State
 from addon.simulator.taskrules import NAME_KEPT, RetryConfig
-
-logger = logging.getLogger(__name__)
 
 CONCURRENT = 16
 """Deliveries at once."""
@@ -120,7 +117,8 @@ class TaskQueue:
                 )
             self._tasks[task.name] = _Waiting(task, due)
             self._push(task.name, due)
-            self._changed.notify_all()
+            if self._heap[0][2] == task.name:
+                self._changed.notify_all()  # only a task that is now the next one concerns the dispatcher
 
     def get(self, name: str) -> cloud.Task:
         """A task that is not done yet.

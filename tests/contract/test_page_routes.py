@@ -203,6 +203,22 @@ def test_a_version_of_another_run_or_spreadsheet_gets_everything(page: Page) -> 
         assert news["since"] == "" and news["sheets"][0]["rows"][0][2] == ["a"]
 
 
+def test_a_page_left_open_gets_everything_after_a_restart(tmp_path: Path) -> None:
+    versions, texts = [""], []
+    for text_now in ("before", "after"):
+        with Simulator(tmp_path) as simulator, requests.Session() as session:
+            session.trust_env = False
+            ids = simulator.workbooks.ids()
+            spreadsheet = ids[0] if ids else simulator.workbooks.create("Kept", [["a"]])
+            simulator.workbooks.get(spreadsheet).set_cell(0, 0, 0, text_now)
+            parameters = {"spreadsheet": spreadsheet, "since": versions[-1]}
+            answer = session.get(f"{simulator.url}/page/api/sheet", params=parameters, timeout=10)
+            assert answer.status_code == 200 and answer.json()["since"] == ""
+            versions.append(answer.json()["version"])
+            texts.append(answer.json()["sheets"][0]["rows"][0][2])
+    assert texts == [["before"], ["after"]]
+
+
 def test_without_an_id_the_oldest_spreadsheet_is_shown(page: Page) -> None:
     page.google.workbooks.create("Other")
     assert page.get("api/sheet").json()["spreadsheet"] == page.spreadsheet

@@ -1,12 +1,15 @@
 """A job from the click to the last cell, on both stores."""
 
 import threading
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
 from stack import QUICK, Stack, assert_all_beside_their_text, running, summary_of, wait_until
 
 from addon.jobs.commands import cancel, pause, resume, retry
+from addon.jobs.records import shard_path
 from addon.llm.base import Blocked, Empty, Fatal, Prompt, Rejected, Text, Transient, Truncated
 from addon.llm.scripted import ScriptedModel
 from addon.store.documents import Documents
@@ -28,6 +31,19 @@ def test_a_second_run_makes_no_call(stack: Stack) -> None:
     status = stack.run(sid)
     assert (status.done, status.reused, status.called) == (25, 25, 0)
     assert len(stack.model.calls) == 25
+
+
+def test_running_again_multiplies_no_files_and_keeps_each_result_where_it_is(stack: Stack) -> None:
+    sid = stack.sheet([f"text {number}" for number in range(25)])
+    stack.run(sid)
+    collection = f"spreadsheets/{sid}/results"
+    results = {item.path: item.data for item in stack.documents.query(collection)}
+    stack.run(sid)
+    files = {file.id for file in stack.simulator.files.list()}
+    for _ in range(3):
+        stack.run(sid)
+    assert {file.id for file in stack.simulator.files.list()} == files
+    assert {item.path: item.data for item in stack.documents.query(collection)} == results
 
 
 def test_edited_rows_are_called_again_and_nothing_else(stack: Stack) -> None:
@@ -82,6 +98,22 @@ def test_a_row_changed_while_its_call_was_in_flight_is_worked_again(
         status = stack.wait(job)
         assert stack.pairs(sid) == [("after", summary_of("after")), ("other", summary_of("other"))]
         assert (status.done, status.called) == (2, 3)
+
+
+def test_a_row_changed_again_and_again_while_its_call_was_in_flight_ends_with_its_last_text(
+    tmp_path: Path, documents: Documents
+) -> None:
+    gate = threading.Semaphore(0)
+    with running(tmp_path, documents=documents, model=ScriptedModel(gate=gate)) as stack:
+        sid = stack.sheet(["text 1"])
+        job = stack.start(sid).job_id
+        for number in (2, 3, 4):
+            assert stack.model.wait_until_started(number - 1)
+            stack.simulator.workbooks.get(sid).set_cell(0, 1, 1, f"text {number}")
+            gate.release(1)
+        gate.release(100)
+        assert stack.wait(job).done == 1
+        assert stack.pairs(sid) == [("text 4", summary_of("text 4"))]
 
 
 def test_rows_sorted_while_their_calls_were_in_flight_keep_their_summaries(
@@ -199,40 +231,42 @@ def test_a_rejected_key_pauses_at_once_and_resume_goes_on(tmp_path: Path, docume
         assert_all_beside_their_text(stack, sid)
 
 
-def test_pause_keeps_what_was_called_and_resume_calls_only_the_rest(
-    tmp_path: Path, documents: Documents
+def _released(stack: Stack, job: str) -> bool:
+    shard = stack.documents.get(shard_path(job, 0))
+    return shard is not None and not shard.data["owner"]
+
+
+def _let_calls_end_until_the_link_has(stack: Stack, job: str, gate: threading.Semaphore) -> None:
+    def step() -> bool:
+        gate.release(1)
+        return _released(stack, job)
+
+    wait_until(step, "the link to end")
+    gate.release(1000)
+
+
+@pytest.mark.parametrize("command", [pause, cancel])
+def test_pause_and_cancel_stop_the_calls_and_keep_what_was_called(
+    tmp_path: Path, documents: Documents, command: Callable[[Documents, str], None]
 ) -> None:
     gate = threading.Semaphore(0)
     with running(tmp_path, documents=documents, model=ScriptedModel(gate=gate)) as stack:
-        sid = stack.sheet([f"text {number}" for number in range(40)])
+        sid = stack.sheet([f"text {number}" for number in range(2000)])
         job = stack.start(sid).job_id
         gate.release(10)
         assert stack.model.wait_until_ended(10)
-        pause(stack.documents, job)
-        gate.release(1000)
-        paused = stack.wait(job, until=frozenset({"paused"}))
-        assert paused.reason == "by_person"
-        wait_until(lambda: stack.model.in_flight == 0, "calls under way to end")
-        resume(stack.documents, stack.services.tasks, job)
-        status = stack.wait(job, until=frozenset({"done"}))
-        assert (status.done, len(stack.model.calls)) == (40, 40)
-        assert_all_beside_their_text(stack, sid)
-
-
-def test_cancel_keeps_finished_rows_and_frees_the_spreadsheet(tmp_path: Path, documents: Documents) -> None:
-    gate = threading.Semaphore(0)
-    with running(tmp_path, documents=documents, model=ScriptedModel(gate=gate)) as stack:
-        sid = stack.sheet([f"text {number}" for number in range(40)])
-        job = stack.start(sid).job_id
-        gate.release(10)
-        assert stack.model.wait_until_ended(10)
-        cancel(stack.documents, job)
-        gate.release(1000)
-        wait_until(lambda: stack.model.in_flight == 0, "calls under way to end")
+        command(stack.documents, job)
+        _let_calls_end_until_the_link_has(stack, job, gate)
         called = len(stack.model.calls)
-        status = stack.run(sid)
-        assert status.status == "done"
-        assert len(stack.model.calls) == 40, f"{called} were called before the cancel"
+        assert called < 2000
+        if command is pause:
+            assert stack.status(job).reason == "by_person"
+            resume(stack.documents, stack.services.tasks, job)
+        else:
+            job = stack.start(sid).job_id
+        gate.release(4000)
+        assert stack.wait(job, until=frozenset({"done"})).done == 2000
+        assert len(stack.model.calls) == 2000
         assert_all_beside_their_text(stack, sid)
 
 

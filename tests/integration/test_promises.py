@@ -175,6 +175,20 @@ def test_a_lost_link_heals_by_the_sweep(
         assert stack.run(sid).done == 10
 
 
+def test_a_link_that_could_not_enqueue_the_next_one_heals_by_its_redelivery(
+    tmp_path: Path, documents: Documents
+) -> None:
+    settings = replace(QUICK, link_budget=0.3, concurrency=2)
+    model = ScriptedModel(latency=0.05)
+    with running(tmp_path, documents=documents, settings=settings, model=model, sweep=None) as stack:
+        faults = stack.simulator.faults
+        second = lambda _, body: b"-0-1-1" in body  # noqa: E731  # reads best where it is used
+        fault = faults.add("tasks.create", "status", times=3, match=second, status=503)
+        status = stack.run(stack.sheet(texts(30)))
+        assert fault.hits == 3
+        assert (status.done, len(model.calls)) == (30, 30)
+
+
 def test_only_one_link_is_live_however_many_tasks_are_delivered(tmp_path: Path, documents: Documents) -> None:
     live, most, lock = [0], [0], threading.Lock()
 
@@ -322,6 +336,32 @@ def test_an_abandoned_click_does_not_block_the_spreadsheet(stack: Stack) -> None
         stack.start(sid)
     fault.times = 0
     assert stack.run(sid).done == 5
+
+
+def test_a_click_that_google_refused_can_be_pressed_again(stack: Stack) -> None:
+    sid = stack.sheet(texts(5))
+    fault = stack.simulator.faults.add("drive.create", "status", times=None, status=503)
+    with pytest.raises(GoogleError):
+        stack.start(sid, request_id="the-click")
+    fault.times = 0
+    started = stack.start(sid, request_id="the-click")
+    assert started.created
+    assert stack.wait(started.job_id).done == 5
+
+
+def test_promise_4_the_same_click_twice_at_once_makes_one_set_of_files(stack: Stack) -> None:
+    sid = stack.sheet(texts(5))
+    barrier = threading.Barrier(4)
+
+    def click(_: int) -> str:
+        barrier.wait()
+        return stack.start(sid, request_id="the-click").job_id
+
+    with ThreadPoolExecutor(4) as executor:
+        (job,) = set(executor.map(click, range(4)))
+    assert stack.wait(job).done == 5
+    files = [file for file in stack.simulator.files.list() if file.id != sid]
+    assert len(files) == 3, "a folder, a run file and a part"
 
 
 def test_promise_5_content_stays_out_of_store_tasks_and_logs(

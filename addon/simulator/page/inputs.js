@@ -47,7 +47,7 @@ export function textInput(widget, card) {
   });
   const hint = widget.hintText ? el("span", {}, widget.hintText) : null;
   return el("div", { class: "input" },
-    el("div", { class: "outlined" }, widget.label ? el("label", { for: id }, widget.label) : null, field),
+    el("div", { class: "framed" }, widget.label ? el("label", { for: id }, widget.label) : null, field),
     said, hint || count ? el("div", { class: "below" }, hint ?? el("span"), count) : null);
 }
 
@@ -71,7 +71,7 @@ function dropdown(widget, items) {
   const field = el("select", { id, class: "field", "data-key": widget.name }, items.map((item) => el("option", { value: item.value ?? "" }, item.text ?? "")));
   field.selectedIndex = items.findIndex((item) => item.selected);
   return {
-    node: el("div", { class: "input" }, el("div", { class: "outlined" }, widget.label ? el("label", { for: id }, widget.label) : null, field)),
+    node: el("div", { class: "input" }, el("div", { class: "framed" }, widget.label ? el("label", { for: id }, widget.label) : null, field)),
     field,
     read: () => (field.selectedIndex < 0 || field.value === "" ? [] : [field.value]),
     write: ([value]) => {
