@@ -236,11 +236,13 @@ class Watch:
     def settle(self, job_id: str, seconds: float) -> JobStatus:
         """Wait until no worker holds a shard of the job, at most ``seconds``; its status then."""
         end = self._clock() + seconds
-        while any(shard.owner for shard in self._shards(job_id)):
+        while True:
+            status = self.status(job_id)
             broken = self._troubles.sentence is not None
-            if broken or self._clock() > end or self._stop.now.wait(POLL_SECONDS / 2):
-                break
-        return self.status(job_id)
+            if broken or self._clock() > end or not self._held(job_id, status.now):
+                return status
+            if self._stop.now.wait(POLL_SECONDS / 2):
+                return status
 
     def status(self, job_id: str) -> JobStatus:
         """The job as it is now."""
@@ -253,6 +255,13 @@ class Watch:
         """Whether the job's next link is to come later: the model or a service wants to be left alone."""
         return any(
             shard.due_at is not None and shard.due_at > now and not shard.owner and not shard.closed
+            for shard in self._shards(job_id)
+        )
+
+    def _held(self, job_id: str, now: datetime) -> bool:
+        """Whether a live worker holds a shard of the job."""
+        return any(
+            shard.owner and shard.expires_at is not None and shard.expires_at > now
             for shard in self._shards(job_id)
         )
 

@@ -139,7 +139,7 @@ class Settings:
         "ADDON_DISPLAY_SECONDS", 5.0, "seconds between writes to the sheet", _number(float, 0.05, 300)
     )
     rows_per_shard: int = _setting(
-        "ADDON_ROWS_PER_SHARD", 10_000, "rows one chain works through", _number(int, 1, 1_000_000)
+        "ADDON_ROWS_PER_SHARD", 20_000, "rows one chain works through", _number(int, 1, 1_000_000)
     )
     retention_days: int = _setting(
         "ADDON_RETENTION_DAYS",

@@ -69,7 +69,9 @@ def renewed(text: str) -> str:
         pattern = re.compile(rf"(<!-- {name} -->\n).*?(<!-- /{name} -->)", re.DOTALL)
         text, found = pattern.subn(lambda match: f"{match[1]}{make()}\n{match[2]}", text)
         if found != 1:
-            raise ValueError(f"README.md must hold <!-- {name} --> and <!-- /{name} --> once, not {found} times")
+            raise ValueError(
+                f"README.md must hold <!-- {name} --> and <!-- /{name} --> once, not {found} times"
+            )
     return text
 
 

@@ -12,6 +12,9 @@ from addon.rows.keys import shard_of, text_hash
 from addon.rows.table import PAGE_ROWS, Row, Table
 from addon.store.documents import Documents
 
+WIDER = 2
+"""Several chains each read the whole sheet; wider pages keep their requests few, at the cost of memory."""
+
 LOOKUP = 30
 """Values one ``in`` condition takes."""
 
@@ -40,10 +43,10 @@ class Scan:
         Summaries given to the display.
     lost
         Results whose summary is no longer in their part; their rows are made again.
-    keys
-        Keys of all rows met.
     failures
         The job's failures by key, as they were when the pass began.
+    failures_met
+        Those of their keys that a row still has.
     """
 
     def __init__(
@@ -61,7 +64,7 @@ class Scan:
         self.pages: list[Page] = []
         self.shown = 0
         self.lost = 0
-        self.keys: set[str] = set()
+        self.failures_met: set[str] = set()
         self.failures: dict[str, Failure] = {}
         self._documents = documents
         self._table = table
@@ -77,7 +80,7 @@ class Scan:
     def run(self) -> None:
         """Work through the sheet, to its end or until the feed is closed."""
         self.failures = failures_of(self._documents, self._policy.job_id)
-        size = PAGE_ROWS * min(self._policy.job.shards, 5)
+        size = PAGE_ROWS * min(self._policy.job.shards, WIDER)
         try:
             for end, rows in self._table.pages(self._first, page_rows=size):
                 page = Page(end)
@@ -120,8 +123,8 @@ class Scan:
         key = row.key or ""
         result = None if key in self._void else results.get(key)
         verdict = self._verdict(row, result)
-        if row.key is not None:
-            self.keys.add(row.key)
+        if key in self.failures:
+            self.failures_met.add(key)
         if verdict is Verdict.ASK:
             verdict = Verdict.SHOW if text_hash(row.output) in ours else Verdict.DONE
         if verdict is Verdict.SHOW and result is not None:

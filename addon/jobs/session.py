@@ -135,7 +135,7 @@ class Session:
         """Keys of failures whose rows are no longer in the sheet, where one check saw all of it."""
         if self._scan is None or self._cursor:
             return []
-        return sorted(self._scan.failures.keys() - self._scan.keys)
+        return sorted(self._scan.failures.keys() - self._scan.failures_met)
 
     # the course of a link
 

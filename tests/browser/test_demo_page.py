@@ -333,6 +333,15 @@ def test_cards_are_a_stack_with_a_way_back(demo: Demo) -> None:
     expect(demo.panel.get_by_text("Level 1")).to_be_visible()
 
 
+def test_a_card_in_a_card_is_shown_without_asking_the_add_on(demo: Demo) -> None:
+    button = {"text": "Details", "onClick": {"card": card(text("The details"))}}
+    demo.open(shown(card({"buttonList": {"buttons": [button]}})))
+    demo.click("Details")
+    expect(demo.panel).to_contain_text("The details")
+    expect(demo.panel.get_by_label("Back")).to_be_visible()
+    assert [name for name, _ in demo.addon.events] == ["home"]
+
+
 def form_card(addon: FakeAddOn, note: str, **action: Any) -> Any:
     change = {"function": addon.function("changed"), "persistValues": True}
     boxes = [{"text": name, "value": name} for name in ("one", "two")]
@@ -451,6 +460,11 @@ def test_the_language_switch_changes_the_page_and_what_the_add_on_is_told(demo: 
 
 PUSHED = {"pushCard": card(text("Pushed"))}
 WRONG_ANSWERS = {
+    "value of the wrong type": ("home", shown(card({"buttonList": {"buttons": 7}}))),
+    "bad card in a card": (
+        "home",
+        shown(card({"buttonList": {"buttons": [{"text": "Go", "onClick": {"card": {"sections": 7}}}]}})),
+    ),
     "relative function": (
         "home",
         shown(

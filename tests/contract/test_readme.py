@@ -7,7 +7,9 @@ from readme import README, cli_help, renewed, settings_table
 
 from addon.settings import Settings
 
-SKELETON = "# Title\n\n<!-- cli-help -->\n<!-- /cli-help -->\n\n<!-- settings -->\nold\n<!-- /settings -->\nend\n"
+SKELETON = (
+    "# Title\n\n<!-- cli-help -->\n<!-- /cli-help -->\n\n<!-- settings -->\nold\n<!-- /settings -->\nend\n"
+)
 
 
 def test_the_readme_is_as_the_code_says() -> None:
@@ -38,5 +40,7 @@ def test_every_command_and_option_is_explained() -> None:
 def test_every_setting_is_explained() -> None:
     table = settings_table()
     for item in fields(Settings):
-        (line,) = [line for line in table.splitlines() if line.startswith(f"| `{item.metadata['variable']}` |")]
+        (line,) = [
+            line for line in table.splitlines() if line.startswith(f"| `{item.metadata['variable']}` |")
+        ]
         assert len(line.split(" | ")[2]) > 20, line

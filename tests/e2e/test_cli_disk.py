@@ -56,7 +56,9 @@ def disk(tmp_path: Path) -> Iterator[SmallDisk]:
     try:
         _mount("-t", "tmpfs", "-o", "size=8m", "tmpfs", str(folder))
     except (OSError, subprocess.CalledProcessError) as error:
-        pytest.skip(f"File systems cannot be mounted here ({error}): full and read-only disks were NOT tested.")
+        pytest.skip(
+            f"File systems cannot be mounted here ({error}): full and read-only disks were NOT tested."
+        )
     try:
         yield SmallDisk(folder)
     finally:
@@ -98,7 +100,9 @@ def test_a_disk_that_gets_full_ends_the_run_and_the_next_one_goes_on(disk: Small
         disk.fill()
         _, said = process.communicate(timeout=60)
     assert process.returncode == 2, said
-    assert f"The disk with {terminal.state} is full. Free some space, then run the same" in said.splitlines()[-1]
+    assert (
+        f"The disk with {terminal.state} is full. Free some space, then run the same" in said.splitlines()[-1]
+    )
     assert "Traceback" not in said
     assert terminal.file.read_bytes() == before
 
@@ -149,7 +153,9 @@ def test_a_folder_that_may_not_be_written_to_is_found_before_the_first_call(
     with disk.read_only():
         terminal.state, terminal.results = outside, tmp_path / "results"
         said = _refused(terminal.run())
-        assert said.startswith(f"The folder of {terminal.file} may not be written to (Read-only file system).")
+        assert said.startswith(
+            f"The folder of {terminal.file} may not be written to (Read-only file system)."
+        )
         terminal.state = inside
         assert _refused(terminal.run()).startswith(f"{inside} may not be written to.")
         terminal.state, terminal.results = outside, disk.folder / "results"

@@ -4,7 +4,16 @@
 import { isObject } from "./dom.js";
 
 const NAVIGATIONS = ["pushCard", "updateCard", "pop", "popToRoot", "popToCard"];
-const CARD_FIELDS = ["name", "header", "sections", "sectionDividerStyle", "cardActions", "fixedFooter", "displayStyle", "peekCardHeader"];
+const CARD_FIELDS = [
+  "name",
+  "header",
+  "sections",
+  "sectionDividerStyle",
+  "cardActions",
+  "fixedFooter",
+  "displayStyle",
+  "peekCardHeader",
+];
 const FILE_REQUEST = "requestFileScopeForActiveDocument";
 
 /** The answer has a shape Google does not know; the message names the place. */
@@ -16,8 +25,10 @@ export class Ignored extends Error {}
  */
 export function readAnswer(answer, isTrigger) {
   need(isObject(answer), "the answer is not an object");
-  if (isObject(answer.requesting_google_scopes)) return { ...nothing(), scopes: readScopes(answer.requesting_google_scopes) };
-  if (isTrigger && "sections" in answer) return { ...nothing(), navigations: [["pushCard", readCard(answer)]] };
+  if (isObject(answer.requesting_google_scopes))
+    return { ...nothing(), scopes: readScopes(answer.requesting_google_scopes) };
+  if (isTrigger && "sections" in answer)
+    return { ...nothing(), navigations: [["pushCard", readCard(answer)]] };
   if ("renderActions" in answer) {
     need(!isTrigger, "renderActions in the answer to a trigger; it belongs into answers to clicks");
     only(answer, ["renderActions", "stateChanged"], "");
@@ -31,7 +42,10 @@ function nothing() {
 }
 
 function readScopes(request) {
-  need(request.all_scopes === true || Array.isArray(request.scopes), "requesting_google_scopes without scopes");
+  need(
+    request.all_scopes === true || Array.isArray(request.scopes),
+    "requesting_google_scopes without scopes",
+  );
   return request.scopes ?? ["all_scopes"];
 }
 
@@ -66,7 +80,10 @@ function readAction(action, path, read) {
 
 function readNavigation(navigation, path) {
   const names = isObject(navigation) ? Object.keys(navigation) : [];
-  need(names.length === 1 && NAVIGATIONS.includes(names[0]), `${path} has ${names.join(", ") || "no field"}; Google knows ${NAVIGATIONS.join(", ")}`);
+  need(
+    names.length === 1 && NAVIGATIONS.includes(names[0]),
+    `${path} has ${names.join(", ") || "no field"}; Google knows ${NAVIGATIONS.join(", ")}`,
+  );
   const [name] = names;
   return [name, name === "pushCard" || name === "updateCard" ? readCard(navigation[name]) : navigation[name]];
 }
@@ -75,8 +92,15 @@ export function readCard(card) {
   need(isObject(card), "a card is not an object");
   only(card, CARD_FIELDS, "card ");
   const sections = card.sections ?? [];
-  need(Array.isArray(sections) && sections.every((section) => isObject(section) && Array.isArray(section.widgets)), "card.sections is not a list of sections with widgets");
-  need(!card.fixedFooter || isObject(card.fixedFooter.primaryButton), "card.fixedFooter has no primaryButton");
+  need(
+    Array.isArray(sections) &&
+      sections.every((section) => isObject(section) && Array.isArray(section.widgets)),
+    "card.sections is not a list of sections with widgets",
+  );
+  need(
+    !card.fixedFooter || isObject(card.fixedFooter.primaryButton),
+    "card.fixedFooter has no primaryButton",
+  );
   need(!card.cardActions || Array.isArray(card.cardActions), "card.cardActions is not a list");
   return card;
 }

@@ -18,7 +18,11 @@ export async function getNews(spreadsheet, since) {
 
 export async function post(route, body) {
   return answerOf(
-    fetch(`api/${route}`, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) }),
+    fetch(`api/${route}`, {
+      method: "POST",
+      headers: { "Content-Type": "application/json" },
+      body: JSON.stringify(body),
+    }),
   );
 }
 

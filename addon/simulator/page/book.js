@@ -54,7 +54,8 @@ export class Book {
   #compare(old, cells) {
     const width = Math.max(old.cells.length, cells.length);
     for (let column = 0; column < width; column++) {
-      if ((old.cells[column] ?? "") !== (cells[column] ?? "")) this.freshness.set(`${old.id}:${column}`, performance.now());
+      if ((old.cells[column] ?? "") !== (cells[column] ?? ""))
+        this.freshness.set(`${old.id}:${column}`, performance.now());
     }
   }
 

@@ -18,7 +18,13 @@ export function el(tag, attributes = {}, ...children) {
 /** Draw a 24×24 icon from path data; it is decoration, so its meaning must stand beside it or in a label. */
 export function svg(path, { stroke = false, size = 20 } = {}) {
   const node = document.createElementNS(SVG, "svg");
-  const attributes = { viewBox: "0 0 24 24", width: size, height: size, "aria-hidden": "true", class: stroke ? "stroked" : "filled" };
+  const attributes = {
+    viewBox: "0 0 24 24",
+    width: size,
+    height: size,
+    "aria-hidden": "true",
+    class: stroke ? "stroked" : "filled",
+  };
   for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, String(value));
   const drawn = document.createElementNS(SVG, "path");
   drawn.setAttribute("d", path);
@@ -28,7 +34,11 @@ export function svg(path, { stroke = false, size = 20 } = {}) {
 
 /** A button that shows only an icon. */
 export function iconButton(path, label, onclick, attributes = {}) {
-  return el("button", { type: "button", class: "icon-button", title: label, "aria-label": label, onclick, ...attributes }, svg(path, { stroke: true }));
+  return el(
+    "button",
+    { type: "button", class: "icon-button", title: label, "aria-label": label, onclick, ...attributes },
+    svg(path, { stroke: true }),
+  );
 }
 
 export function isObject(value) {

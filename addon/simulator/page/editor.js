@@ -7,7 +7,14 @@ export class Editor {
   constructor(done) {
     this.done = done;
     this.cell = null;
-    this.field = el("textarea", { class: "editor", rows: 1, spellcheck: "false", onkeydown: (event) => this.#keyed(event), oninput: () => this.#grow(), onblur: () => this.finish() });
+    this.field = el("textarea", {
+      class: "editor",
+      rows: 1,
+      spellcheck: "false",
+      onkeydown: (event) => this.#keyed(event),
+      oninput: () => this.#grow(),
+      onblur: () => this.finish(),
+    });
   }
 
   get open() {
@@ -24,7 +31,12 @@ export class Editor {
 
   put(host, left, top, width, height) {
     const { style } = this.field;
-    Object.assign(style, { left: `${left}px`, top: `${top}px`, width: `${width + 1}px`, minHeight: `${height + 1}px` });
+    Object.assign(style, {
+      left: `${left}px`,
+      top: `${top}px`,
+      width: `${width + 1}px`,
+      minHeight: `${height + 1}px`,
+    });
     if (this.field.parentNode !== host) {
       host.append(this.field);
       this.field.focus({ preventScroll: true });

@@ -35,7 +35,8 @@ export class Form {
       const value = input.read();
       const [pattern, word] = CHECKS[input.inputType] ?? [];
       let complaint = "";
-      if (!value.length && (action.allWidgetsAreRequired || required.has(input.name))) complaint = say("required");
+      if (!value.length && (action.allWidgetsAreRequired || required.has(input.name)))
+        complaint = say("required");
       else if (value.length && pattern && !pattern.test(value[0])) complaint = say(word);
       input.complain(complaint);
       return complaint !== "";

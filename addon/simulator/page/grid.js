@@ -2,10 +2,10 @@
 
 import { el, iconButton } from "./dom.js";
 import { Editor } from "./editor.js";
+import { listen } from "./gridinput.js";
 import { EXPAND } from "./icons.js";
 import { LETTERS, Layout, ROW_NUMBERS, letters } from "./layout.js";
 import { Tab } from "./book.js";
-import { keyStep } from "./keys.js";
 import { say } from "./words.js";
 
 const OVERSCAN = 300; // pixels drawn above and below what is in sight
@@ -22,9 +22,12 @@ export class Grid {
     this.body = el("div", { class: "body", role: "rowgroup" });
     this.peek = el("div", { class: "peek", "aria-hidden": "true", hidden: true });
     this.canvas = el("div", { class: "canvas", role: "presentation" }, this.letters, this.frozen, this.body);
-    this.box = el("div", { class: "grid", role: "grid", tabindex: 0, onscroll: () => this.draw(), onkeydown: (event) => this.#keyed(event),
-      onmousedown: (event) => this.#pressed(event), ondblclick: (event) => this.#cellAt(event) && this.edit(),
-      oncontextmenu: (event) => this.#menu(event), oncopy: (event) => this.#copied(event), onpaste: (event) => this.#pasted(event) }, this.canvas);
+    this.box = el(
+      "div",
+      { class: "grid", role: "grid", tabindex: 0, onscroll: () => this.draw() },
+      this.canvas,
+    );
+    listen(this);
     place.append(this.box);
     new ResizeObserver(() => this.draw()).observe(this.box);
   }
@@ -33,7 +36,11 @@ export class Grid {
   show(tab) {
     if (tab !== this.tab) {
       this.editor.finish();
-      Object.assign(this, { tab, layout: new Layout(), active: { row: Math.min(1, tab.rowCount - 1), column: 0 } });
+      Object.assign(this, {
+        tab,
+        layout: new Layout(),
+        active: { row: Math.min(1, tab.rowCount - 1), column: 0 },
+      });
       this.#clear();
       this.box.scrollTo(0, 0);
     }
@@ -51,7 +58,10 @@ export class Grid {
     this.box.setAttribute("aria-label", say("grid"));
     this.box.setAttribute("aria-rowcount", this.tab.rowCount);
     this.box.setAttribute("aria-colcount", this.layout.widths.length);
-    this.letters.replaceChildren(el("div", { class: "corner" }), ...this.layout.widths.map((width, column) => this.#letter(width, column)));
+    this.letters.replaceChildren(
+      el("div", { class: "corner" }),
+      ...this.layout.widths.map((width, column) => this.#letter(width, column)),
+    );
   }
 
   #clear() {
@@ -61,11 +71,21 @@ export class Grid {
 
   #letter(width, column) {
     const name = letters(column);
-    const button = iconButton(EXPAND, say("columnMenu", { column: name }), () => {
-      this.select(0, column);
-      this.host.menu(button, "column");
-    }, { tabindex: -1 });
-    const node = el("div", { class: "letter", onclick: (event) => button.contains(event.target) || this.select(0, column) }, el("span", {}, name), button);
+    const button = iconButton(
+      EXPAND,
+      say("columnMenu", { column: name }),
+      () => {
+        this.select(0, column);
+        this.host.menu(button, "column");
+      },
+      { tabindex: -1 },
+    );
+    const node = el(
+      "div",
+      { class: "letter", onclick: (event) => button.contains(event.target) || this.select(0, column) },
+      el("span", {}, name),
+      button,
+    );
     node.style.width = `${width}px`;
     return node;
   }
@@ -107,7 +127,12 @@ export class Grid {
   #row(index, row) {
     const cells = this.layout.widths.map((width, column) => {
       const text = row?.cells[column] ?? "";
-      const cell = el("div", { class: "cell", role: index ? "gridcell" : "columnheader", id: `cell-${index}-${column}`, "aria-colindex": column + 1 });
+      const cell = el("div", {
+        class: "cell",
+        role: index ? "gridcell" : "columnheader",
+        id: `cell-${index}-${column}`,
+        "aria-colindex": column + 1,
+      });
       cell.style.width = `${width}px`;
       if (text) cell.append(el("span", { class: "clip" }, text.slice(0, SHOWN_CHARACTERS)));
       const age = this.book.age(row, column);
@@ -117,17 +142,22 @@ export class Grid {
       }
       return cell;
     });
-    return el("div", { class: "row", role: "row", "aria-rowindex": index + 1 }, el("div", { class: "number", role: "presentation" }, String(index + 1)), ...cells);
+    return el(
+      "div",
+      { class: "row", role: "row", "aria-rowindex": index + 1 },
+      el("div", { class: "number", role: "presentation" }, String(index + 1)),
+      ...cells,
+    );
   }
 
   /** Mark the active cell; show all of a text that is cut off. */
   #mark() {
     const { row, column } = this.active;
-    for (const marked of this.canvas.querySelectorAll(".active, .lit")) marked.classList.remove("active", "lit");
+    const cell = this.activeNode();
+    for (const marked of this.canvas.querySelectorAll(".active, .lit"))
+      marked.classList.remove("active", "lit");
     this.letters.children[column + 1]?.classList.add("lit");
-    const node = this.drawn.get(row)?.node;
-    const cell = node?.children[column + 1];
-    node?.firstChild.classList.add("lit");
+    cell?.parentNode.firstChild.classList.add("lit");
     cell?.classList.add("active");
     this.box.setAttribute("aria-activedescendant", cell?.id ?? "");
     const text = this.tab.text(row, column);
@@ -173,15 +203,28 @@ export class Grid {
       box.scrollTop = Math.min(top, Math.max(box.scrollTop, top - room));
     }
     const left = layout.lefts[active.column];
-    box.scrollLeft = Math.min(left, Math.max(box.scrollLeft, left - (box.clientWidth - ROW_NUMBERS - layout.widths[active.column])));
+    box.scrollLeft = Math.min(
+      left,
+      Math.max(box.scrollLeft, left - (box.clientWidth - ROW_NUMBERS - layout.widths[active.column])),
+    );
+  }
+
+  /** The active cell as `host.edited` wants it: where it is, the identity of its row, and its text. */
+  activeCell() {
+    const { row, column } = this.active;
+    return { row, column, id: this.tab.row(row)?.id ?? null, text: this.tab.text(row, column) };
+  }
+
+  /** The active cell's node, null where it is out of sight. */
+  activeNode() {
+    return this.drawn.get(this.active.row)?.node.children[this.active.column + 1] ?? null;
   }
 
   /** Begin to edit the active cell, with its own text or with one just typed. */
   edit(text = null) {
-    const { row, column } = this.active;
-    const before = this.tab.text(row, column);
+    const cell = this.activeCell();
     this.#reveal();
-    this.editor.start({ row, column, id: this.tab.row(row)?.id ?? null, text: before }, text ?? before, `${letters(column)}${row + 1}`);
+    this.editor.start(cell, text ?? cell.text, `${letters(cell.column)}${cell.row + 1}`);
     this.draw();
   }
 
@@ -191,7 +234,13 @@ export class Grid {
     if (moved >= 0) cell.row = moved;
     const { layout } = this;
     const host = cell.row ? this.body : this.frozen;
-    this.editor.put(host, ROW_NUMBERS + layout.lefts[cell.column], cell.row ? layout.tops[cell.row] - layout.tops[1] : 0, layout.widths[cell.column], layout.height(cell.row));
+    this.editor.put(
+      host,
+      ROW_NUMBERS + layout.lefts[cell.column],
+      cell.row ? layout.tops[cell.row] - layout.tops[1] : 0,
+      layout.widths[cell.column],
+      layout.height(cell.row),
+    );
   }
 
   #edited(cell, text, step) {
@@ -201,65 +250,6 @@ export class Grid {
     }
     if (text !== cell.text) this.host.edited(cell, text);
     this.draw();
-  }
-
-  #keyed(event) {
-    if (event.isComposing || event.target !== this.box) return;
-    const { row, column } = this.active;
-    const page = Math.max(1, Math.floor(this.box.clientHeight / 60));
-    const step = keyStep(event, page, this.active, { rows: this.tab.rowCount, filled: this.tab.rows.length, columns: this.layout.widths.length });
-    if (step) this.select(row + step[0], column + step[1]);
-    else if (event.key === "Enter" || event.key === "F2") this.edit();
-    else if (event.key === "Delete" || event.key === "Backspace") this.#erase();
-    else if (event.key === "Escape") {
-      this.hidePeek = true;
-      this.draw();
-    } else if (event.key === "ContextMenu" || (event.key === "F10" && event.shiftKey)) {
-      this.host.menu(this.drawn.get(row).node.children[column + 1], "cell");
-    } else if (event.key.length === 1 && !event.ctrlKey && !event.metaKey && !event.altKey) this.edit(event.key);
-    else return;
-    event.preventDefault();
-  }
-
-  #erase() {
-    const { row, column } = this.active;
-    const text = this.tab.text(row, column);
-    if (text) this.host.edited({ row, column, id: this.tab.row(row)?.id ?? null, text }, "");
-  }
-
-  #cellAt(event) {
-    if (this.peek.contains(event.target)) return this.active;
-    const row = event.target.closest(".row");
-    if (!row) return null;
-    const position = [...row.children].indexOf(event.target.closest(".cell, .number"));
-    return position < 0 ? null : { row: Number(row.getAttribute("aria-rowindex")) - 1, column: Math.max(0, position - 1) };
-  }
-
-  #pressed(event) {
-    const cell = this.editor.field.contains(event.target) ? null : this.#cellAt(event);
-    if (!cell) return;
-    this.box.focus({ preventScroll: true });
-    this.select(cell.row, cell.column);
-  }
-
-  #menu(event) {
-    if (!this.#cellAt(event) || this.editor.field.contains(event.target)) return;
-    event.preventDefault();
-    this.host.menu({ x: event.clientX, y: event.clientY }, "cell");
-  }
-
-  #copied(event) {
-    if (event.target !== this.box || !getSelection().isCollapsed) return;
-    event.clipboardData.setData("text/plain", this.tab.text(this.active.row, this.active.column));
-    event.preventDefault();
-  }
-
-  #pasted(event) {
-    if (event.target !== this.box) return;
-    const { row, column } = this.active;
-    const text = event.clipboardData.getData("text/plain").replaceAll("\r\n", "\n").replace(/\n$/, "");
-    this.host.edited({ row, column, id: this.tab.row(row)?.id ?? null, text: this.tab.text(row, column) }, text);
-    event.preventDefault();
   }
 }
 

@@ -4,7 +4,8 @@ import { el, svg } from "./dom.js";
 
 export const BACK = "M20 12H5M11 5l-7 7 7 7";
 export const CLOSE = "M6 6l12 12M18 6L6 18";
-export const MORE = "M12 4.5a1 1 0 1 0 0 2 1 1 0 0 0 0-2zM12 11a1 1 0 1 0 0 2 1 1 0 0 0 0-2zM12 17.5a1 1 0 1 0 0 2 1 1 0 0 0 0-2z";
+export const MORE =
+  "M12 4.5a1 1 0 1 0 0 2 1 1 0 0 0 0-2zM12 11a1 1 0 1 0 0 2 1 1 0 0 0 0-2zM12 17.5a1 1 0 1 0 0 2 1 1 0 0 0 0-2z";
 export const EXPAND = "M6 9l6 6 6-6";
 export const SORT_UP = "M4 17l3 3 3-3M7 20V5M14 10l3-7 3 7M15 8h4M14 14h6l-6 7h6";
 export const SORT_DOWN = "M4 17l3 3 3-3M7 20V5M14 3h6l-6 7h6M14 21l3-7 3 7M15 19h4";
@@ -36,9 +37,11 @@ const KNOWN = {
   HOTEL: BED,
   HOTEL_ROOM_TYPE: BED,
   INVITE: "M4 5h16v15H4zM4 10h16M8 3v4M16 3v4M12 12v6M9 15h6",
-  MAP_PIN: "M12 21s7-6.5 7-11.5a7 7 0 1 0-14 0C5 14.5 12 21 12 21zM12 12a2.5 2.5 0 1 0 0-5 2.5 2.5 0 0 0 0 5z",
+  MAP_PIN:
+    "M12 21s7-6.5 7-11.5a7 7 0 1 0-14 0C5 14.5 12 21 12 21zM12 12a2.5 2.5 0 1 0 0-5 2.5 2.5 0 0 0 0 5z",
   MEMBERSHIP: "M3 6h18v12H3zM3 10h18",
-  MULTIPLE_PEOPLE: "M9 11a3.5 3.5 0 1 0 0-7 3.5 3.5 0 0 0 0 7zM2 20c0-4 3-6 7-6s7 2 7 6M16 4.5a3.5 3.5 0 0 1 0 6.5M18 14.5c2.5.7 4 2.5 4 5.5",
+  MULTIPLE_PEOPLE:
+    "M9 11a3.5 3.5 0 1 0 0-7 3.5 3.5 0 0 0 0 7zM2 20c0-4 3-6 7-6s7 2 7 6M16 4.5a3.5 3.5 0 0 1 0 6.5M18 14.5c2.5.7 4 2.5 4 5.5",
   OFFER: "M3 12V4h8l10 10-8 8zM7.5 8v.01",
   PERSON,
   PHONE: "M6 3l3 5-2 2c1 3 4 6 7 7l2-2 5 3c0 2-2 3-4 3C9 21 3 14 3 7c0-2 1-4 3-4z",
@@ -55,7 +58,10 @@ const KNOWN = {
 /** Draw a card's Icon object. */
 export function cardIcon(icon) {
   const label = icon.altText ?? "";
-  const frame = el("span", { class: `card-icon${icon.imageType === "CIRCLE" ? " round" : ""}`, ...(label ? { role: "img", "aria-label": label } : {}) });
+  const frame = el("span", {
+    class: `card-icon${icon.imageType === "CIRCLE" ? " round" : ""}`,
+    ...(label ? { role: "img", "aria-label": label } : {}),
+  });
   if (icon.iconUrl) frame.append(el("img", { src: icon.iconUrl, alt: "", width: 24, height: 24 }));
   else frame.append(svg(KNOWN[icon.knownIcon] ?? BROKEN, { stroke: true, size: 24 }));
   if (!icon.iconUrl && !(icon.knownIcon in KNOWN)) frame.title = `${icon.knownIcon}?`;

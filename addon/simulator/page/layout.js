@@ -36,15 +36,21 @@ export class Layout {
     let used = 1;
     for (const row of tab.rows) used = Math.max(used, row.cells.length);
     const columns = Math.min(tab.columnCount, Math.max(used + EMPTY_COLUMNS_KEPT, BLANK_GRID));
-    const widths = Array.from({ length: columns }, (_, column) => Math.max(this.widths[column] ?? NARROWEST, needed(tab, column, widest)));
-    if (widths.length !== this.widths.length || widths.some((width, column) => width !== this.widths[column])) {
+    const widths = Array.from({ length: columns }, (_, column) =>
+      Math.max(this.widths[column] ?? NARROWEST, needed(tab, column, widest)),
+    );
+    if (
+      widths.length !== this.widths.length ||
+      widths.some((width, column) => width !== this.widths[column])
+    ) {
       this.measured = new WeakMap();
     }
     this.widths = widths;
     this.lefts = [0];
     for (const width of widths) this.lefts.push(this.lefts.at(-1) + width);
     const tops = new Float64Array(tab.rowCount + 1);
-    for (let index = 0; index < tab.rowCount; index++) tops[index + 1] = tops[index] + this.#height(tab.rows[index]);
+    for (let index = 0; index < tab.rowCount; index++)
+      tops[index + 1] = tops[index] + this.#height(tab.rows[index]);
     this.tops = tops;
   }
 
@@ -83,7 +89,11 @@ function needed(tab, column, most) {
   let widest = 0;
   for (let index = 0; index < Math.min(tab.rows.length, SAMPLE_ROWS); index++) {
     const text = tab.text(index, column);
-    if (text) widest = Math.max(widest, context.measureText(text.slice(0, 120)).width + (index ? PADDING : PADDING + 28));
+    if (text)
+      widest = Math.max(
+        widest,
+        context.measureText(text.slice(0, 120)).width + (index ? PADDING : PADDING + 28),
+      );
     if (widest >= most) return most;
   }
   return Math.ceil(widest);

@@ -7,9 +7,34 @@ import { say } from "./words.js";
 export function openMenu(at, items, label = "") {
   const before = document.activeElement;
   const buttons = items.map((item) =>
-    el("button", { type: "button", role: "menuitem", class: "menu-item", tabindex: -1, disabled: item.disabled,
-      onclick: () => { close(true); item.run(); } }, item.text));
-  const menu = el("div", { class: "menu", role: "menu", "aria-label": label || null, onkeydown: keyed, onfocusout: left, oncontextmenu: (event) => event.preventDefault() }, buttons);
+    el(
+      "button",
+      {
+        type: "button",
+        role: "menuitem",
+        class: "menu-item",
+        tabindex: -1,
+        disabled: item.disabled,
+        onclick: () => {
+          close(true);
+          item.run();
+        },
+      },
+      item.text,
+    ),
+  );
+  const menu = el(
+    "div",
+    {
+      class: "menu",
+      role: "menu",
+      "aria-label": label || null,
+      onkeydown: keyed,
+      onfocusout: left,
+      oncontextmenu: (event) => event.preventDefault(),
+    },
+    buttons,
+  );
   document.body.append(menu);
   place(menu, at);
   buttons.find((button) => !button.disabled)?.focus();
@@ -36,7 +61,8 @@ export function openMenu(at, items, label = "") {
 }
 
 function place(menu, at) {
-  const box = at instanceof Element ? at.getBoundingClientRect() : { left: at.x, right: at.x, bottom: at.y, top: at.y };
+  const box =
+    at instanceof Element ? at.getBoundingClientRect() : { left: at.x, right: at.x, bottom: at.y, top: at.y };
   const left = Math.min(box.left, window.innerWidth - menu.offsetWidth - 8);
   const below = box.bottom + menu.offsetHeight + 8 <= window.innerHeight;
   menu.style.left = `${Math.max(8, left)}px`;
@@ -46,10 +72,23 @@ function place(menu, at) {
 /** Ask a question; resolves to whether the person allowed it. */
 export function ask(title, ...content) {
   return new Promise((resolve) => {
-    const allow = el("button", { type: "button", class: "button filled", onclick: () => dialog.close("allow") }, say("allow"));
-    const cancel = el("button", { type: "button", class: "button text", onclick: () => dialog.close("") }, say("cancel"));
-    const dialog = el("dialog", { class: "question", "aria-labelledby": "question-title", onclose: done },
-      el("h2", { id: "question-title" }, title), ...content, el("div", { class: "question-buttons" }, cancel, allow));
+    const allow = el(
+      "button",
+      { type: "button", class: "button filled", onclick: () => dialog.close("allow") },
+      say("allow"),
+    );
+    const cancel = el(
+      "button",
+      { type: "button", class: "button text", onclick: () => dialog.close("") },
+      say("cancel"),
+    );
+    const dialog = el(
+      "dialog",
+      { class: "question", "aria-labelledby": "question-title", onclose: done },
+      el("h2", { id: "question-title" }, title),
+      ...content,
+      el("div", { class: "question-buttons" }, cancel, allow),
+    );
     function done() {
       dialog.remove();
       resolve(dialog.returnValue === "allow");

@@ -22,17 +22,39 @@ let polling = null;
 setLanguage((query.get("lang") ?? navigator.language).split("-")[0]);
 
 const grid = new Grid(at("grid"), book, { edited, menu: openCellMenu, moved: showActive });
-const panel = new Panel(at("panel"), at("rail"), () => asked, () => book.title);
+const panel = new Panel(
+  at("panel"),
+  at("rail"),
+  () => asked,
+  () => book.title,
+);
 
 function commands(kind) {
   const { row, column } = grid.active;
   const name = { column: letters(column), row: row + 1 };
   const sorting = [
-    { key: "sortUp", icon: SORT_UP, text: say("sortUp", name), run: () => change("sort", { column, descending: false }) },
-    { key: "sortDown", icon: SORT_DOWN, text: say("sortDown", name), run: () => change("sort", { column, descending: true }) },
+    {
+      key: "sortUp",
+      icon: SORT_UP,
+      text: say("sortUp", name),
+      run: () => change("sort", { column, descending: false }),
+    },
+    {
+      key: "sortDown",
+      icon: SORT_DOWN,
+      text: say("sortDown", name),
+      run: () => change("sort", { column, descending: true }),
+    },
   ];
-  const rows = [["above", ABOVE], ["below", BELOW], ["delete", DELETE]].map(([action, icon]) => ({
-    key: action, icon, text: say(action, name), run: () => change("rows", { action, row, id: grid.tab.row(row)?.id ?? null }),
+  const rows = [
+    ["above", ABOVE],
+    ["below", BELOW],
+    ["delete", DELETE],
+  ].map(([action, icon]) => ({
+    key: action,
+    icon,
+    text: say(action, name),
+    run: () => change("rows", { action, row, id: grid.tab.row(row)?.id ?? null }),
   }));
   return kind === "column" ? sorting : [...rows, ...sorting];
 }
@@ -46,7 +68,15 @@ function showActive() {
   at("place").textContent = `${letters(column)}${row + 1}`;
   at("content").textContent = grid.tab.text(row, column);
   if (at("toolbar").children.length === 0) {
-    at("toolbar").append(...commands().map(({ key, icon, text }) => iconButton(icon, text, () => commands().find((item) => item.key === key).run())));
+    at("toolbar").append(
+      ...commands().map(({ key, icon, text }) =>
+        iconButton(icon, text, () =>
+          commands()
+            .find((item) => item.key === key)
+            .run(),
+        ),
+      ),
+    );
   }
   commands().forEach(({ text }, index) => {
     const button = at("toolbar").children[index];
@@ -63,7 +93,8 @@ async function change(route, body) {
   try {
     await post(route, { spreadsheet: book.spreadsheet, sheet: grid.tab.id, ...body });
   } catch (error) {
-    if (error instanceof Refused) panel.toast(error.status === 409 ? say("rowGone") : say("notSaved", { reason: error.message }));
+    if (error instanceof Refused)
+      panel.toast(error.status === 409 ? say("rowGone") : say("notSaved", { reason: error.message }));
     else if (error instanceof Offline) showOffline(true);
     else throw error;
   }
@@ -76,9 +107,29 @@ function showBook() {
   const tab = book.tabs.find((candidate) => candidate.id === shownTab) ?? book.tabs[0];
   shownTab = tab.id;
   grid.show(tab);
-  const before = [...at("tabs").children].map((node) => node.textContent + node.getAttribute("aria-selected"));
-  const buttons = book.tabs.map((each) => el("button", { type: "button", role: "tab", class: "tab", "aria-controls": "grid", "aria-selected": String(each === tab), tabindex: each === tab ? 0 : -1, onclick: () => showTab(each.id) }, each.title));
-  if (before.join("\n") !== buttons.map((node) => node.textContent + node.getAttribute("aria-selected")).join("\n")) at("tabs").replaceChildren(...buttons);
+  const before = [...at("tabs").children].map(
+    (node) => node.textContent + node.getAttribute("aria-selected"),
+  );
+  const buttons = book.tabs.map((each) =>
+    el(
+      "button",
+      {
+        type: "button",
+        role: "tab",
+        class: "tab",
+        "aria-controls": "grid",
+        "aria-selected": String(each === tab),
+        tabindex: each === tab ? 0 : -1,
+        onclick: () => showTab(each.id),
+      },
+      each.title,
+    ),
+  );
+  if (
+    before.join("\n") !==
+    buttons.map((node) => node.textContent + node.getAttribute("aria-selected")).join("\n")
+  )
+    at("tabs").replaceChildren(...buttons);
 }
 
 function showTab(id) {

@@ -2,25 +2,26 @@
 
 import { Ignored, readAnswer, readCard } from "./answers.js";
 import { Offline, Refused, post } from "./api.js";
-import { el, iconButton, isObject } from "./dom.js";
+import { cardHead, cardNodes } from "./cards.js";
+import { el, iconButton } from "./dom.js";
 import { Form } from "./form.js";
-import { BACK, CLOSE, MORE } from "./icons.js";
+import { CLOSE, MORE } from "./icons.js";
 import { ask, openMenu } from "./menu.js";
+import { Notices } from "./notices.js";
 import { webAddress } from "./richtext.js";
-import { buttonNode, click, sectionNode } from "./widgets.js";
+import { click } from "./widgets.js";
 import { localeNow, say } from "./words.js";
 
 const ADD_ON = "Sheet Summaries";
-const TOAST_MS = 6000;
 const TRIGGERS = ["homepage", "fileGranted"];
 
 export class Panel {
   constructor(place, rail, spreadsheet, title) {
     Object.assign(this, { place, rail, spreadsheet, title, stack: [], granted: false, busy: 0, round: 0 });
-    this.toasts = el("div", { class: "toasts", role: "status" });
     this.view = el("div", { class: "view" });
     this.head = el("div", { class: "panel-head" });
-    place.append(this.head, this.view, this.toasts);
+    this.notices = new Notices(this.view);
+    place.append(this.head, this.view, this.notices.toasts);
   }
 
   /** Open the panel anew: the stack is empty and the add-on is asked for its homepage. */
@@ -29,10 +30,23 @@ export class Panel {
     Object.assign(this, { stack: [], busy: 0 });
     this.place.hidden = false;
     this.place.setAttribute("aria-label", say("panel"));
-    this.rail.replaceChildren(el("button", { type: "button", class: "rail-button", title: say("open"), "aria-label": say("open"), "aria-pressed": "true", onclick: () => (this.place.hidden ? this.restart() : this.close()) }, el("img", { src: "static/icon.svg", alt: "", width: 24, height: 24 })));
+    this.rail.replaceChildren(
+      el(
+        "button",
+        {
+          type: "button",
+          class: "rail-button",
+          title: say("open"),
+          "aria-label": say("open"),
+          "aria-pressed": "true",
+          onclick: () => (this.place.hidden ? this.restart() : this.close()),
+        },
+        el("img", { src: "static/icon.svg", alt: "", width: 24, height: 24 }),
+      ),
+    );
     this.#drawHead();
     this.view.replaceChildren();
-    this.toasts.replaceChildren();
+    this.notices.clear();
     await this.send({ kind: "homepage" });
   }
 
@@ -45,7 +59,10 @@ export class Panel {
 
   focus() {
     if (this.place.hidden) this.rail.firstChild.focus();
-    else (this.view.querySelector("button, a, input, select, textarea") ?? this.head.querySelector("button")).focus();
+    else
+      (
+        this.view.querySelector("button, a, input, select, textarea") ?? this.head.querySelector("button")
+      ).focus();
   }
 
   /** Send an event to the add-on and do what it answers. */
@@ -54,13 +71,21 @@ export class Panel {
     const { key } = document.activeElement.dataset;
     this.#busy(spinner, 1);
     try {
-      const zone = { id: Intl.DateTimeFormat().resolvedOptions().timeZone, offset: -new Date().getTimezoneOffset() * 60_000 };
-      const outcome = await post("event", { spreadsheet: this.spreadsheet(), locale: localeNow(), timeZone: zone, ...event });
+      const zone = {
+        id: Intl.DateTimeFormat().resolvedOptions().timeZone,
+        offset: -new Date().getTimezoneOffset() * 60_000,
+      };
+      const outcome = await post("event", {
+        spreadsheet: this.spreadsheet(),
+        locale: localeNow(),
+        timeZone: zone,
+        ...event,
+      });
       if (round === this.round) await this.#take(outcome, event, replayed);
     } catch (error) {
       if (round !== this.round) return;
       if (error instanceof Refused) this.ignored(error.message);
-      else if (error instanceof Offline) this.#problem(say("offline"), event);
+      else if (error instanceof Offline) this.notices.problem(say("offline"), () => this.send(event));
       else throw error;
     } finally {
       if (round === this.round) {
@@ -73,7 +98,7 @@ export class Panel {
   async #take(outcome, event, replayed) {
     this.granted = outcome.granted;
     if (outcome.problem) {
-      this.#problem(say(outcome.problem, outcome), event);
+      this.notices.problem(say(outcome.problem, outcome), () => this.send(event));
       return;
     }
     try {
@@ -87,7 +112,17 @@ export class Panel {
   async #follow(answer, event, replayed) {
     if (answer.scopes) {
       if (replayed) throw new Ignored("the same scopes are requested again");
-      if (await ask(say("scopesTitle"), el("ul", {}, answer.scopes.map((scope) => el("li", {}, String(scope)))))) await this.send(event, { replayed: true });
+      if (
+        await ask(
+          say("scopesTitle"),
+          el(
+            "ul",
+            {},
+            answer.scopes.map((scope) => el("li", {}, String(scope))),
+          ),
+        )
+      )
+        await this.send(event, { replayed: true });
       return;
     }
     const isTrigger = TRIGGERS.includes(event.kind);
@@ -95,8 +130,9 @@ export class Panel {
     for (const [name, value] of answer.navigations) this.#navigate(name, value);
     if (answer.navigations.length) this.draw();
     if (answer.notification) this.toast(answer.notification);
-    if (answer.link) this.toast("", webAddress(answer.link));
-    if (event.kind === "fileGranted" && answer.navigations.some(([name]) => name === "popToRoot")) await this.send({ kind: "homepage" });
+    if (answer.link) this.notices.toast("", webAddress(answer.link));
+    if (event.kind === "fileGranted" && answer.navigations.some(([name]) => name === "popToRoot"))
+      await this.send({ kind: "homepage" });
     if (answer.requestFile) void this.#requestFile();
   }
 
@@ -125,25 +161,43 @@ export class Panel {
     const tools = {
       form: made.form,
       act: (action) => this.#act(action, made),
-      push: (pushed) => {
-        this.stack.push(this.#made(readCard(pushed)));
-        this.draw();
-        this.#refocus();
-      },
-      ignored: (reason) => (this.stack.includes(made) ? this.ignored(reason, card) : made.ignoredThings.push(reason)),
+      push: (pushed) => this.#push(pushed),
+      ignored: (reason) =>
+        this.stack.includes(made) ? this.ignored(reason, card) : made.ignoredThings.push(reason),
     };
     made.tools = tools;
-    made.body = el("div", { class: "card" }, (card.sections ?? []).map((section) => sectionNode(section, tools)));
-    const { primaryButton, secondaryButton } = card.fixedFooter ?? {};
-    made.footer = primaryButton ? el("div", { class: "card-footer" }, buttonNode(primaryButton, tools, "filled"), secondaryButton ? buttonNode(secondaryButton, tools, "text") : null) : null;
-    return made;
+    try {
+      return Object.assign(made, cardNodes(card, tools));
+    } catch (error) {
+      if (!(error instanceof TypeError)) throw error;
+      throw new Ignored(`a card holds a value of the wrong type (${error.message})`);
+    }
+  }
+
+  /** Show a card that came with another one, without asking the add-on. */
+  #push(card) {
+    try {
+      this.stack.push(this.#made(readCard(card)));
+    } catch (error) {
+      if (!(error instanceof Ignored)) throw error;
+      this.ignored(error.message, card);
+      return;
+    }
+    this.draw();
+    this.#refocus();
   }
 
   #act(action, made) {
-    if (typeof action.function !== "string" || !URL.canParse(action.function)) this.ignored(`function ${action.function} is no full URL`);
+    if (typeof action.function !== "string" || !URL.canParse(action.function))
+      this.ignored(`function ${action.function} is no full URL`);
     else if (action.interaction) this.ignored("an action with interaction");
     else if (!this.busy && made.form.allows(action)) {
-      const event = { kind: "click", function: action.function, parameters: action.parameters ?? [], formInputs: made.form.values() };
+      const event = {
+        kind: "click",
+        function: action.function,
+        parameters: action.parameters ?? [],
+        formInputs: made.form.values(),
+      };
       if (!action.persistValues) made.form.clear();
       void this.send(event, { spinner: action.loadIndicator !== "NONE" });
     }
@@ -155,7 +209,12 @@ export class Panel {
       return;
     }
     const { round } = this;
-    const allowed = await ask(say("allowTitle"), el("p", {}, say("allowWhat")), el("p", { class: "file" }, this.title()), el("p", { class: "quiet" }, say("allowNote")));
+    const allowed = await ask(
+      say("allowTitle"),
+      el("p", {}, say("allowWhat")),
+      el("p", { class: "file" }, this.title()),
+      el("p", { class: "quiet" }, say("allowNote")),
+    );
     if (allowed && round === this.round) await this.send({ kind: "fileGranted" });
   }
 
@@ -163,33 +222,47 @@ export class Panel {
     const top = this.stack.at(-1);
     this.#drawHead();
     if (!top) return;
-    const { header } = top.card;
-    const back = this.stack.length > 1 ? iconButton(BACK, say("back"), () => {
-      this.stack.pop();
-      this.draw();
-      this.#refocus();
-    }) : null;
-    const heading = el("div", { class: "card-head", tabindex: -1 }, back,
-      header?.imageUrl ? el("img", { class: header.imageType === "CIRCLE" ? "round" : "", src: header.imageUrl, alt: header.imageAltText ?? "", width: 32, height: 32 }) : null,
-      header ? el("div", {}, el("h2", { class: "card-title" }, header.title ?? ""), header.subtitle ? el("p", { class: "label" }, header.subtitle) : null) : null);
-    this.view.replaceChildren(...(header || back ? [heading] : []), top.body, ...(top.footer ? [top.footer] : []));
+    const back = this.stack.length > 1 ? () => this.#back() : null;
+    this.view.replaceChildren(...[cardHead(top.card.header, back), top.body, top.footer].filter(Boolean));
     if (top.ignoredThings.length) this.ignored(top.ignoredThings.splice(0).join("; "), top.card);
     top.body.scrollTop = top.scrolled ?? 0;
   }
 
+  #back() {
+    this.stack.pop();
+    this.draw();
+    this.#refocus();
+  }
+
   /** Give the keyboard back what it lost while the panel was busy or drawn anew: the same thing, or the card's head. */
   #refocus(key) {
-    const same = [...this.view.querySelectorAll("[data-key]")].find((node) => key !== undefined && node.dataset.key === key);
+    const same = [...this.view.querySelectorAll("[data-key]")].find(
+      (node) => key !== undefined && node.dataset.key === key,
+    );
     (same ?? this.view.querySelector(".card-head"))?.focus({ preventScroll: true });
   }
 
   #drawHead() {
     const top = this.stack.at(-1);
-    const more = iconButton(MORE, say("more"), () => openMenu(more, [
-      ...(top?.card.cardActions ?? []).map((item) => ({ text: item.actionLabel, run: () => click(item.onClick, top.tools, more) })),
-      { text: say("reload"), run: () => this.restart() },
-    ]), { "aria-haspopup": "menu" });
-    this.head.replaceChildren(el("img", { src: "static/icon.svg", alt: "", width: 20, height: 20 }), el("span", { class: "add-on" }, ADD_ON), more, iconButton(CLOSE, say("close"), () => this.close()));
+    const more = iconButton(
+      MORE,
+      say("more"),
+      () =>
+        openMenu(more, [
+          ...(top?.card.cardActions ?? []).map((item) => ({
+            text: item.actionLabel,
+            run: () => click(item.onClick, top.tools, more),
+          })),
+          { text: say("reload"), run: () => this.restart() },
+        ]),
+      { "aria-haspopup": "menu" },
+    );
+    this.head.replaceChildren(
+      el("img", { src: "static/icon.svg", alt: "", width: 20, height: 20 }),
+      el("span", { class: "add-on" }, ADD_ON),
+      more,
+      iconButton(CLOSE, say("close"), () => this.close()),
+    );
   }
 
   #busy(spinner, change) {
@@ -200,32 +273,16 @@ export class Panel {
     this.place.classList.toggle("busy", busy);
     this.place.setAttribute("aria-busy", String(busy));
     this.place.querySelector(".spinner")?.remove();
-    if (busy) this.place.append(el("div", { class: "spinner", role: "progressbar", "aria-label": say("working") }));
+    if (busy)
+      this.place.append(el("div", { class: "spinner", role: "progressbar", "aria-label": say("working") }));
   }
 
   /** Say that Google would have dropped something without a word. */
-  ignored(reason, answer = null) {
-    const shown = isObject(answer) ? el("details", {}, el("summary", {}, say("answer")), el("pre", {}, JSON.stringify(answer, null, 1))) : null;
-    this.#notice(el("strong", {}, say("ignored")), el("p", {}, reason), shown);
+  ignored(reason, answer) {
+    this.notices.ignored(reason, answer);
   }
 
-  #problem(sentence, event) {
-    this.#notice(el("p", {}, sentence), el("button", { type: "button", class: "button outlined", onclick: () => {
-      this.view.querySelector(".notice")?.remove();
-      void this.send(event);
-    } }, say("again")));
-  }
-
-  #notice(...content) {
-    this.view.querySelector(".notice")?.remove();
-    this.view.prepend(el("div", { class: "notice", role: "alert" }, content));
-  }
-
-  /** A short message at the bottom, with a link if there is one. */
-  toast(text, href = "") {
-    const link = href ? el("a", { href, target: "_blank", rel: "noopener noreferrer" }, say("openLink")) : null;
-    const node = el("div", { class: "toast" }, text ? el("span", {}, text) : null, link);
-    this.toasts.replaceChildren(node);
-    setTimeout(() => node.remove(), href ? TOAST_MS * 3 : TOAST_MS);
+  toast(text) {
+    this.notices.toast(text);
   }
 }

@@ -1,21 +1,32 @@
 // Widgets of cards that show something or are clicked.
 
-import { el, isObject, svg } from "./dom.js";
-import { EXPAND, cardIcon } from "./icons.js";
+import { el, isObject } from "./dom.js";
+import { cardIcon } from "./icons.js";
 import { selectionInput, switchControl, textInput } from "./inputs.js";
 import { openMenu } from "./menu.js";
 import { richText, webAddress } from "./richtext.js";
 import { say } from "./words.js";
 
-const WIDGETS = { textParagraph, decoratedText, buttonList, textInput, selectionInput, image, grid, divider: () => el("hr", { class: "divider" }) };
+const WIDGETS = {
+  textParagraph,
+  decoratedText,
+  buttonList,
+  textInput,
+  selectionInput,
+  image,
+  grid,
+  divider: () => el("hr", { class: "divider" }),
+};
 const NOT_DRAWN = ["dateTimePicker", "chipList"];
 
 /** Draw a widget; `card` offers act(action), push(card), form and ignored(reason). */
 export function widgetNode(widget, card) {
   const names = isObject(widget) ? Object.keys(widget).filter((name) => name !== "horizontalAlignment") : [];
   const [name] = names;
-  if (names.length === 1 && name in WIDGETS && isObject(widget[name])) return WIDGETS[name](widget[name], card);
-  if (names.length === 1 && NOT_DRAWN.includes(name)) return el("p", { class: "paragraph quiet" }, say("cannotDraw", { name }));
+  if (names.length === 1 && name in WIDGETS && isObject(widget[name]))
+    return WIDGETS[name](widget[name], card);
+  if (names.length === 1 && NOT_DRAWN.includes(name))
+    return el("p", { class: "paragraph quiet" }, say("cannotDraw", { name }));
   card.ignored(`unknown widget ${names.join(", ")}`);
   return el("p", { class: "paragraph complaint" }, `${say("ignored")}: ${names.join(", ")}`);
 }
@@ -25,39 +36,63 @@ function textParagraph(widget) {
   if (!widget.maxLines) return text;
   text.classList.add("clipped");
   text.style.setProperty("-webkit-line-clamp", String(widget.maxLines));
-  const more = el("button", { type: "button", class: "link", "aria-expanded": "false", onclick: () => {
-    const open = !text.classList.toggle("clipped");
-    more.setAttribute("aria-expanded", String(open));
-    more.textContent = say(open ? "showLess" : "showMore");
-  } }, say("showMore"));
+  const more = el(
+    "button",
+    {
+      type: "button",
+      class: "link",
+      "aria-expanded": "false",
+      onclick: () => {
+        const open = !text.classList.toggle("clipped");
+        more.setAttribute("aria-expanded", String(open));
+        more.textContent = say(open ? "showLess" : "showMore");
+      },
+    },
+    say("showMore"),
+  );
   return el("div", {}, text, more);
 }
 
 function decoratedText(widget, card) {
   const icon = widget.startIcon ?? widget.icon;
-  const texts = el("div", { class: "texts" },
+  const texts = el(
+    "div",
+    { class: "texts" },
     widget.topLabel ? el("div", { class: "label" }, richText(widget.topLabel)) : null,
     el("div", { class: widget.wrapText ? "text" : "text one-line" }, richText(widget.text ?? "")),
-    widget.bottomLabel ? el("div", { class: "label" }, richText(widget.bottomLabel)) : null);
-  const end = widget.button ? buttonNode(widget.button, card)
-    : widget.switchControl ? switchControl(widget.switchControl, texts.textContent, card)
-    : widget.endIcon ? cardIcon(widget.endIcon) : null;
+    widget.bottomLabel ? el("div", { class: "label" }, richText(widget.bottomLabel)) : null,
+  );
+  const end = widget.button
+    ? buttonNode(widget.button, card)
+    : widget.switchControl
+      ? switchControl(widget.switchControl, texts.textContent, card)
+      : widget.endIcon
+        ? cardIcon(widget.endIcon)
+        : null;
   const inner = [icon ? cardIcon(icon) : null, texts];
   const body = widget.onClick ? clickable(widget.onClick, card, "decorated-click", inner) : inner;
   return el("div", { class: "decorated" }, body, end);
 }
 
 function buttonList(widget, card) {
-  return el("div", { class: "buttons" }, (widget.buttons ?? []).map((button) => buttonNode(button, card)));
+  return el(
+    "div",
+    { class: "buttons" },
+    (widget.buttons ?? []).map((button) => buttonNode(button, card)),
+  );
 }
 
 const STYLES = { FILLED: "filled", FILLED_TONAL: "tonal", BORDERLESS: "text" };
 
 /** Draw a button; `style` is for those in places that have their own. */
 export function buttonNode(button, card, style = STYLES[button.type] ?? "outlined") {
-  const node = clickable(button.onClick, card, `button ${button.color ? "filled" : style}`, [
-    button.icon ? cardIcon(button.icon) : null, button.text ? el("span", {}, button.text) : null,
-  ], button.disabled);
+  const node = clickable(
+    button.onClick,
+    card,
+    `button ${button.color ? "filled" : style}`,
+    [button.icon ? cardIcon(button.icon) : null, button.text ? el("span", {}, button.text) : null],
+    button.disabled,
+  );
   node.dataset.key = button.text ?? "";
   if (button.altText) node.setAttribute("aria-label", button.altText);
   if (button.color) {
@@ -72,7 +107,11 @@ function clickable(onClick, card, style, content, disabled = false) {
   if (isObject(onClick?.openLink) && !disabled) {
     const href = webAddress(onClick.openLink.url);
     if (!href) card.ignored(`openLink to ${onClick.openLink.url}`);
-    return el("a", { class: style, href: href || null, target: "_blank", rel: "noopener noreferrer" }, content);
+    return el(
+      "a",
+      { class: style, href: href || null, target: "_blank", rel: "noopener noreferrer" },
+      content,
+    );
   }
   const node = el("button", { type: "button", class: style, disabled }, content);
   node.addEventListener("click", () => click(onClick, card, node));
@@ -85,9 +124,17 @@ export function click(onClick, card, at) {
   const items = onClick?.overflowMenu?.items;
   if (isObject(action)) card.act(action);
   else if (isObject(onClick?.card)) card.push(onClick.card);
-  else if (isObject(onClick?.openLink)) window.open(webAddress(onClick.openLink.url) || "about:blank", "_blank", "noopener");
+  else if (isObject(onClick?.openLink))
+    window.open(webAddress(onClick.openLink.url) || "about:blank", "_blank", "noopener");
   else if (Array.isArray(items)) {
-    openMenu(at, items.map((item) => ({ text: item.text, disabled: item.disabled, run: () => click(item.onClick, card, at) })));
+    openMenu(
+      at,
+      items.map((item) => ({
+        text: item.text,
+        disabled: item.disabled,
+        run: () => click(item.onClick, card, at),
+      })),
+    );
   } else card.ignored(`onClick has ${Object.keys(onClick ?? {}).join(", ") || "nothing in it"}`);
 }
 
@@ -107,31 +154,16 @@ function grid(widget, card) {
     const chosen = widget.onClick?.action && item.id ? withItem(widget.onClick, item.id) : widget.onClick;
     return chosen ? clickable(chosen, card, "tile", content) : el("div", { class: "tile" }, content);
   });
-  return el("div", {}, widget.title ? el("h4", { class: "grid-title" }, widget.title) : null,
-    el("div", { class: `tiles columns-${columns}` }, items));
+  return el(
+    "div",
+    {},
+    widget.title ? el("h4", { class: "grid-title" }, widget.title) : null,
+    el("div", { class: `tiles columns-${columns}` }, items),
+  );
 }
 
 /** Google tells the add-on which item of a grid was clicked in this parameter. */
 function withItem(onClick, id) {
   const parameters = [...(onClick.action.parameters ?? []), { key: "grid_item_identifier", value: id }];
   return { action: { ...onClick.action, parameters } };
-}
-
-let lastSection = 0;
-
-export function sectionNode(section, card) {
-  const widgets = section.widgets.map((widget) => el("div", { class: "widget" }, widgetNode(widget, card)));
-  const head = section.header ? el("h3", { class: "section-title" }, richText(section.header)) : null;
-  const node = el("section", { class: "section" }, head, widgets);
-  const shown = section.uncollapsibleWidgetsCount ?? 0;
-  if (!section.collapsible || shown >= widgets.length) return node;
-  const folded = el("div", { class: "folded", id: `folded-${++lastSection}`, hidden: true }, widgets.slice(shown));
-  const text = el("span", {}, say("showMore"));
-  const toggle = el("button", { type: "button", class: "fold", "aria-expanded": "false", "aria-controls": folded.id, onclick: () => {
-    folded.hidden = !folded.hidden;
-    toggle.setAttribute("aria-expanded", String(!folded.hidden));
-    text.textContent = say(folded.hidden ? "showMore" : "showLess");
-  } }, text, svg(EXPAND, { stroke: true, size: 18 }));
-  node.append(folded, toggle);
-  return node;
 }

@@ -33,7 +33,8 @@ const TEXTS = {
     openLink: "Open the page",
     allowTitle: "Allow access to this file?",
     allowWhat: "Sheet Summaries wants to see and edit this one file:",
-    allowNote: "In Google Sheets, Google asks you this. Here it is imitated, and the file is on your computer.",
+    allowNote:
+      "In Google Sheets, Google asks you this. Here it is imitated, and the file is on your computer.",
     scopesTitle: "Allow Sheet Summaries to use these?",
     allow: "Allow",
     cancel: "Cancel",
@@ -79,7 +80,8 @@ const TEXTS = {
     openLink: "ページを開く",
     allowTitle: "このファイルの利用を許可しますか？",
     allowWhat: "Sheet Summaries が、次のファイル 1 つの表示と編集を求めています：",
-    allowNote: "Google スプレッドシートでは Google がこの確認をします。これはその再現で、ファイルはこのコンピューターにあります。",
+    allowNote:
+      "Google スプレッドシートでは Google がこの確認をします。これはその再現で、ファイルはこのコンピューターにあります。",
     scopesTitle: "Sheet Summaries に次の利用を許可しますか？",
     allow: "許可",
     cancel: "キャンセル",
