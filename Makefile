@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint bench lock clean
+.PHONY: demo test lint bench readme lock clean
 .DEFAULT_GOAL := test
 
 # Runtime dependencies only: quick, for `make demo`.
@@ -32,6 +32,10 @@ lint: $(VENV)/.dev
 
 bench: $(VENV)/.dev
 	$(BIN)/python tests/benchmarks/engine.py
+
+# Put the help texts and the settings table into README.md anew; a test compares them.
+readme: $(VENV)/.dev
+	PYTHONPATH=. $(BIN)/python tests/readme.py
 
 # Pin the newest versions that pyproject.toml allows.
 lock: $(VENV)/.dev

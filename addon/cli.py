@@ -158,7 +158,9 @@ def run_file(
 @click.option("--bind", default=None, metavar="HOST:PORT",
               help="Where to listen.  "
                    "[default: 0.0.0.0:$PORT where PORT is set, else 127.0.0.1:8080]")  # fmt: skip
-@click.option("--workers", type=click.IntRange(1), metavar="N", default=1, show_default=True, help="Processes.")
+@click.option(
+    "--workers", type=click.IntRange(1), metavar="N", default=1, show_default=True, help="Processes."
+)
 @click.option("--threads", type=click.IntRange(1), metavar="N", default=16, show_default=True,
               help="Requests each process takes at a time.")  # fmt: skip
 @click.option("--exit-with-stdin", is_flag=True, hidden=True, help="End when standard input closes.")

@@ -46,7 +46,12 @@ def jobs(context: click.Context, state: Path | None) -> None:
 
 @jobs.command("list")
 @click.option(
-    "--limit", type=click.IntRange(1), metavar="N", default=20, show_default=True, help="How many, newest first."
+    "--limit",
+    type=click.IntRange(1),
+    metavar="N",
+    default=20,
+    show_default=True,
+    help="How many, newest first.",
 )
 @click.pass_obj
 def jobs_list(settings: Settings, limit: int) -> None:

@@ -108,8 +108,8 @@ def failed(error_class: str, count: int, rows: Iterable[int]) -> str:
     """Say how many rows failed, which they are, and why."""
     named = [str(row) for row in rows]
     more = ", …" if count > len(named) else ""
-    which = f"{plural(count, 'row', word_only=True)} {', '.join(named)}{more}" if named else ""
-    return f"{count:,} failed ({which}): {FAILED.get(error_class, FAILED['other'])}."
+    which = f" ({plural(count, 'row', word_only=True)} {', '.join(named)}{more})" if named else ""
+    return f"{count:,} failed{which}: {FAILED.get(error_class, FAILED['other'])}."
 
 
 def plural(count: int, noun: str, *, word_only: bool = False) -> str:

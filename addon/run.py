@@ -4,7 +4,7 @@ import contextlib
 import sqlite3
 import uuid
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 import click
@@ -57,25 +57,6 @@ class RunOptions:
     quiet: bool
 
 
-@dataclass
-class Figures:
-    """What this process had done: ``before`` is each job's status when this process took it up."""
-
-    made: int = 0
-    called: int = 0
-    before: dict[str, tuple[int, int]] = field(default_factory=dict)
-
-    def begin(self, status: JobStatus) -> None:
-        """Take up a job."""
-        self.before[status.job_id] = (status.done - status.reused, status.called)
-
-    def end(self, status: JobStatus) -> None:
-        """Count what has become of it."""
-        made, called = self.before[status.job_id]
-        self.made += max(0, status.done - status.reused - made)
-        self.called += status.called - called
-
-
 def run(settings: Settings, options: RunOptions) -> int:
     """Summarise a CSV file's rows; the exit status.
 
@@ -126,7 +107,7 @@ class _Run:
         self._spreadsheet_id = spreadsheet_id
         self._stop = stop
         self._watch = watch
-        self._figures = Figures()
+        self._called = 0
 
     def run(self) -> int:
         """Work, save, report; the exit status."""
@@ -139,7 +120,7 @@ class _Run:
 
     def _work(self) -> JobStatus:
         job_id = self._begin()
-        self._figures.begin(self._watch.status(job_id))
+        before = self._watch.status(job_id).called
         with Progress(quiet=self._options.quiet) as progress:
             status = self._watch.follow(job_id, progress)
             if self._stop.asked.is_set():
@@ -148,7 +129,7 @@ class _Run:
                 self._services.stopping.set()
             status = self._watch.settle(job_id, HAND_OVER_SECONDS)
             progress.show(status)
-        self._figures.end(status)
+        self._called += status.called - before
         return status
 
     # beginning
@@ -234,13 +215,12 @@ class _Run:
                 yield self._simulator.files.name(file_id), self._simulator.files.read(file_id)
 
     def _report(self, status: JobStatus) -> int:
-        figures, options = self._figures, self._options
-        blank = f"; {cli_text.plural(status.blank, 'blank row')} skipped" if status.blank else ""
+        options = self._options
+        blank = f", and skipped {cli_text.plural(status.blank, 'blank row')}" if status.blank else ""
         click.echo(
             f"{status.done:,} of {cli_text.plural(status.rows, 'row')} have a summary in column "
-            f"“{options.output.strip()}” of {options.file}: {figures.made:,} made by this run with "
-            f"{cli_text.plural(figures.called, 'model call')}, {status.done - figures.made:,} there "
-            f"before{blank}."
+            f"“{options.output.strip()}” of {options.file}. This run made "
+            f"{cli_text.plural(self._called, 'model call')}{blank}."
         )
         if status.repeated:
             calls = cli_text.plural(status.repeated, "call")

@@ -1,25 +1,19 @@
 """README.md holds text made from the code: this makes it, and puts it between its markers.
 
-``python tests/readme.py`` (``make readme``) rewrites the blocks in place; a test compares them.
+``make readme`` rewrites the blocks in place; a test compares them.
 """
 
-import re
-import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields
 from pathlib import Path
 
 import click
 
-ROOT = Path(__file__).resolve().parent.parent
-if __name__ == "__main__":
-    sys.path.insert(0, str(ROOT))
-
 from addon.cli import main
 from addon.doctor import shown
 from addon.settings import Settings
 
-README = ROOT / "README.md"
+README = Path(__file__).resolve().parent.parent / "README.md"
 WIDTH = 100
 
 
@@ -66,12 +60,11 @@ def renewed(text: str) -> str:
         A block's markers are missing or there twice.
     """
     for name, make in BLOCKS.items():
-        pattern = re.compile(rf"(<!-- {name} -->\n).*?(<!-- /{name} -->)", re.DOTALL)
-        text, found = pattern.subn(lambda match: f"{match[1]}{make()}\n{match[2]}", text)
-        if found != 1:
-            raise ValueError(
-                f"README.md must hold <!-- {name} --> and <!-- /{name} --> once, not {found} times"
-            )
+        before, first, rest = text.partition(f"<!-- {name} -->\n")
+        _, last, after = rest.partition(f"<!-- /{name} -->")
+        if not last or first in rest:
+            raise ValueError(f"README.md must hold <!-- {name} --> and <!-- /{name} --> once, in this order")
+        text = f"{before}{first}{make()}\n{last}{after}"
     return text
 
 

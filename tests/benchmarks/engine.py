@@ -107,7 +107,7 @@ class Bench:
             status = job_status(self.services.documents, job)
             if status is not None and status.status in {"done", "paused"}:
                 return time.perf_counter() - began, status
-            time.sleep(0.02)
+            time.sleep(0.05)
 
 
 @contextmanager
@@ -166,15 +166,18 @@ def product(rows: int, latency: float, settings: Settings) -> Iterator[Bench]:
         )
 
 
-def measure(rows: int, latency: float, concurrency: int, store: str) -> None:
+def measure(rows: int, latency: float, concurrency: int, store: str, *, say: bool = True) -> None:
     """Run one job and print its line."""
     with product(rows, latency, Settings(store=store, concurrency=concurrency)) as bench:
         seconds, status = bench.run()
         counts = bench.counts()
+    if not say:
+        return
     ideal = rows * latency / concurrency
     against = f"{seconds / ideal:5.3f} of ideal" if ideal else f"{rows / seconds:7,.0f} rows/s"
     print(
-        f"{store:<9} rows {rows:>6}  latency {latency:.1f} s  C {concurrency:>2}  {seconds:7.2f} s  {against}  "
+        f"{store:<9} rows {rows:>6}  latency {latency:.1f} s  C {concurrency:>2}  {seconds:7.2f} s  {against}"
+        f"  "
         f"done {status.done}  calls {bench.model.calls}  commits {bench.commits.commits}  "
         f"sheets writes {counts.get('sheets.write', 0)} reads {counts.get('sheets.read', 0)}  "
         f"drive updates {counts.get('drive.update', 0)} creates {counts.get('drive.create', 0)}  "
@@ -197,6 +200,7 @@ def main() -> None:
         if "firestore" in options.stores:
             os.environ["FIRESTORE_EMULATOR_HOST"] = stack.enter_context(running_emulator())
         for store in options.stores:
+            measure(200, 0.0, 16, store, say=False)  # the emulator is slow until its code is compiled
             for latency in options.latency:
                 for concurrency in options.concurrency if latency else options.concurrency[:1]:
                     for _ in range(options.repeat):

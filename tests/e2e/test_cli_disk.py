@@ -137,7 +137,7 @@ def test_a_full_disk_below_the_file_alone_loses_no_summary(disk: SmallDisk, tmp_
     disk.free()
     done = terminal.run()
     assert done.returncode == 0
-    assert "with 0 model calls" in done.stdout
+    assert "This run made 0 model calls." in done.stdout
     assert terminal.column("Summary") == _summaries()
     assert terminal.started().total() == ROWS
 

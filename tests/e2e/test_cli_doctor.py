@@ -1,10 +1,132 @@
 """`addon doctor` and `addon serve`, for somebody who has set nothing up, and for somebody who has."""
 
+import json
 from dataclasses import fields
 from pathlib import Path
 
 import pytest
-from simulated import running_simulator
 from terminal import Terminal
 
 from addon.settings import Settings
+from addon.simulator.server import Simulator
+
+STORE_CLOCK = "answers; its clock says"
+
+
+def _doctor(terminal: Terminal) -> tuple[int, list[str], list[str]]:
+    """Exit status, settings lines, check lines."""
+    done = terminal.addon("doctor")
+    assert done.stderr == ""
+    settings, checks = done.stdout.split("\n\n")
+    return done.returncode, settings.splitlines(), checks.splitlines()
+
+
+def _newcomer(folder: Path, **settings: str) -> Terminal:
+    return Terminal(folder, ADDON_MODEL="builtin", **settings)
+
+
+def test_with_nothing_configured_all_is_well_and_nothing_is_left_behind(tmp_path: Path) -> None:
+    status, settings, checks = _doctor(_newcomer(tmp_path))
+    assert status == 0
+    assert [line.split(" = ")[0] for line in settings] == [
+        item.metadata["variable"] for item in fields(Settings)
+    ]
+    assert [line.split()[0] for line in checks] == ["ok", "ok", "note"]
+    assert "will be made by the first run" in checks[0]
+    assert "`addon run` and `addon demo` need none" in checks[2]
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("variable", "value"),
+    [
+        ("ADDON_STATE", "elsewhere"),
+        ("ADDON_PROJECT", "my-project"),
+        ("ADDON_MODEL_TIMEOUT", "2.5"),
+        ("ADDON_CONCURRENCY", "3"),
+        ("ADDON_LINK_BUDGET", "100"),
+        ("ADDON_LEASE_TTL", "30"),
+        ("ADDON_COMMIT_ROWS", "50"),
+        ("ADDON_COMMIT_SECONDS", "0.5"),
+        ("ADDON_DISPLAY_SECONDS", "2"),
+        ("ADDON_ROWS_PER_SHARD", "500"),
+        ("ADDON_RETENTION_DAYS", "30"),
+    ],
+)
+def test_a_setting_is_shown_as_it_was_set(tmp_path: Path, variable: str, value: str) -> None:
+    status, settings, _ = _doctor(_newcomer(tmp_path, **{variable: value}))
+    assert status == 0
+    (line,) = [line for line in settings if line.startswith(f"{variable} ")]
+    assert line.startswith(f"{variable} = {value}: ")
+
+
+def test_a_state_folder_that_cannot_be_is_wrong(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    status, _, checks = _doctor(_newcomer(tmp_path, ADDON_STATE="file/below"))
+    assert status == 1
+    assert checks[0].startswith(f"WRONG  {tmp_path / 'file'} is a file")
+
+
+def test_the_store_in_the_cloud_is_tried(tmp_path: Path, firestore_emulator: str) -> None:
+    settings = {"ADDON_STORE": "firestore", "FIRESTORE_EMULATOR_HOST": firestore_emulator}
+    status, _, checks = _doctor(_newcomer(tmp_path, **settings))
+    assert status == 0
+    assert checks[0].startswith(f"ok     The store (firestore) {STORE_CLOCK}")
+
+
+def test_a_service_half_configured_is_told_what_is_missing(tmp_path: Path) -> None:
+    terminal = _newcomer(tmp_path, ADDON_BASE_URL="https://summaries.example.com")
+    status, _, checks = _doctor(terminal)
+    assert status == 1
+    assert [line.split()[:2] for line in checks] == [["WRONG", "ADDON_LOCAL_IDENTITY"]]
+
+
+def _service(folder: Path, simulator: Simulator, **more: str) -> Terminal:
+    settings = dict.fromkeys(
+        ("ADDON_SHEETS_ENDPOINT", "ADDON_DRIVE_ENDPOINT", "ADDON_TASKS_ENDPOINT"), simulator.url
+    )
+    settings["ADDON_LOCAL_IDENTITY"] = str(simulator.identity_file)
+    return _newcomer(folder, **settings | more)
+
+
+def test_a_configured_service_is_tried_in_every_part(tmp_path: Path, store_kind: str) -> None:
+    with Simulator(tmp_path / "google") as simulator:
+        status, _, checks = _doctor(_service(tmp_path, simulator, ADDON_STORE=store_kind))
+        assert (status, len(checks)) == (0, 6), checks
+        assert all(line.startswith("ok ") for line in checks)
+        assert f"The store ({store_kind}) {STORE_CLOCK}" in checks[0]
+
+
+def test_a_wrong_token_and_a_closed_port_are_sentences(tmp_path: Path) -> None:
+    with Simulator(tmp_path / "google") as simulator:
+        data = json.loads(simulator.identity_file.read_text())
+        data["worker"]["token"] = "wrong"
+        (tmp_path / "identity.json").write_text(json.dumps(data))
+        terminal = _service(
+            tmp_path,
+            simulator,
+            ADDON_LOCAL_IDENTITY=str(tmp_path / "identity.json"),
+            ADDON_TASKS_ENDPOINT="http://127.0.0.1:9",
+        )
+        status, _, checks = _doctor(terminal)
+    assert status == 1
+    wrong = [line for line in checks if line.startswith("WRONG")]
+    assert len(wrong) == 2
+    assert "Cloud Tasks cannot be reached at http://127.0.0.1:9" in wrong[0]
+    assert "The worker is not let in" in wrong[1]
+
+
+@pytest.mark.parametrize(
+    ("settings", "sentence"),
+    [
+        ({}, "ADDON_LOCAL_IDENTITY is not set."),
+        ({"ADDON_LEASE_TTL": "0"}, "ADDON_LEASE_TTL is '0', but must be a number from 1 to 600."),
+    ],
+)
+def test_serving_without_configuration_is_refused_in_one_sentence(
+    tmp_path: Path, settings: dict[str, str], sentence: str
+) -> None:
+    done = _newcomer(tmp_path, **settings).addon("serve")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith(sentence)
+    assert len(done.stderr.splitlines()) == 1

@@ -61,7 +61,7 @@ def test_a_retry_is_done_by_the_next_run_with_new_rows_and_all(terminal: Termina
     done = terminal.run()
     assert done.returncode == 0, done.stderr
     assert "4 of 4 rows have a summary" in done.stdout
-    assert "3 made by this run with 3 model calls, 1 there before" in done.stdout
+    assert "This run made 3 model calls." in done.stdout
     assert terminal.column("Summary") == [f"summary of {text}" for text in ("good", "bad", "bad too", "new")]
     assert set(terminal.started().values()) == {1, 2}
     assert terminal.started().total() == 3 + 3

@@ -1,4 +1,4 @@
-"""`addon run` from its first line to its exit status: done, failed rows, paused, stopped, shown as progress."""
+"""`addon run` from its first line to its exit status: done, failed, paused, stopped, and its progress."""
 
 import os
 import pty
@@ -40,19 +40,18 @@ def _running(terminal: Terminal, *more: str) -> Iterator["subprocess.Popen[str]"
                 process.kill()
 
 
-def test_all_done_is_0_and_says_what_was_made_and_what_was_there(tmp_path: Path) -> None:
+def test_all_done_is_0_and_says_how_many_calls_were_made(tmp_path: Path) -> None:
     terminal = _terminal(tmp_path)
     done = terminal.run()
     assert done.returncode == 0
     assert done.stdout == (
-        f"3 of 3 rows have a summary in column “Summary” of {terminal.file}: "
-        "3 made by this run with 3 model calls, 0 there before.\n"
+        f"3 of 3 rows have a summary in column “Summary” of {terminal.file}. This run made 3 model calls.\n"
     )
     with terminal.file.open("a") as file:
         file.write("8,\n9,inquiry 9\n")
     assert terminal.run().stdout == (
-        f"4 of 4 rows have a summary in column “Summary” of {terminal.file}: "
-        "1 made by this run with 1 model call, 3 there before; 1 blank row skipped.\n"
+        f"4 of 4 rows have a summary in column “Summary” of {terminal.file}. "
+        "This run made 1 model call, and skipped 1 blank row.\n"
     )
 
 
@@ -93,7 +92,7 @@ def test_a_pause_is_4_says_what_to_do_and_the_same_command_goes_on(tmp_path: Pat
     done = terminal.run()
     assert done.returncode == 0
     assert "Going on where the last run ended." in done.stderr
-    assert "30 made by this run with 30 model calls" in done.stdout
+    assert "This run made 30 model calls." in done.stdout
     assert terminal.column("Summary") == [f"summary of inquiry {number}" for number in range(30)]
 
 
@@ -113,7 +112,7 @@ def test_ctrl_c_hands_over_saves_what_is_done_and_the_next_run_makes_the_rest_on
 
     done = terminal.run()
     assert done.returncode == 0, done.stderr
-    assert f"{200 - made} made by this run with {200 - made} model calls, {made} there before." in done.stdout
+    assert f"This run made {200 - made} model calls." in done.stdout
     assert terminal.column("Summary") == [f"summary of inquiry {number}" for number in range(200)]
     assert set(terminal.started().values()) == {1}, "a row was paid twice"
 

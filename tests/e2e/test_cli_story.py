@@ -1,4 +1,4 @@
-"""One file through its life, on both stores: made once, nothing again, only what was edited, all text back."""
+"""One file through its life, on both stores: made once, only edits made again, all text back."""
 
 import uuid
 from pathlib import Path
@@ -19,7 +19,7 @@ def test_a_file_is_summarised_once_and_only_edits_are_called_again(tmp_path: Pat
         done = terminal.run()
         assert done.returncode == 0, done.stderr
         assert terminal.started().total() - before == made
-        assert f"{made} made by this run" in done.stdout
+        assert f"This run made {made} model calls." in done.stdout
         assert terminal.column("text") == texts
         assert terminal.column("Summary") == [f"summary of {text[:40].rstrip()}" for text in texts]
 
@@ -38,7 +38,7 @@ def test_a_file_is_summarised_once_and_only_edits_are_called_again(tmp_path: Pat
     done = terminal.run()
     assert done.returncode == 0, done.stderr
     assert terminal.started().total() == before
-    assert "with 0 model calls" in done.stdout
+    assert "This run made 0 model calls." in done.stdout
     assert terminal.column("Summary") == [f"summary of {text[:40].rstrip()}" for text in texts]
 
     listed = terminal.addon("jobs", "--state", str(terminal.state), "list")

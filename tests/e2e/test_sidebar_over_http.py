@@ -3,7 +3,6 @@
 import json
 import os
 import threading
-import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -13,101 +12,9 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 import requests
 from demo_process import running_demo
-from google.apps import card_v1
-from google.protobuf import json_format
+from workspace import Google, button, form_of, refreshed_until, words
 
 TESTS = Path(__file__).resolve().parent.parent
-PATIENCE = 60.0
-
-
-class Google:
-    """Plays Workspace: posts events to the service and checks the shape of every answer."""
-
-    def __init__(self, page_url: str, identity: dict[str, Any], service: str) -> None:
-        self.page = page_url
-        self.spreadsheet = parse_qs(urlsplit(page_url).query)["spreadsheet"][0]
-        self.origin = page_url.split("/page/", maxsplit=1)[0]
-        self.identity = identity
-        self.service = service
-
-    def event(self, *, granted: bool = True, **more: Any) -> dict[str, Any]:
-        """An event object."""
-        sheets = {"addonHasFileScopePermission": granted}
-        if granted:
-            sheets |= {"id": self.spreadsheet, "title": "inquiries"}
-        common = {"hostApp": "SHEETS", "platform": "WEB", "userLocale": "en-US", **more}
-        return {
-            "commonEventObject": common,
-            "authorizationEventObject": {
-                "userOAuthToken": self.identity["user"]["token"],
-                "systemIdToken": self.identity["system_token"],
-            },
-            "sheets": sheets,
-        }
-
-    def post(self, url: str, event: dict[str, Any], token: str | None = None) -> requests.Response:
-        """POST an event as Google does."""
-        authorization = {"Authorization": f"Bearer {token or self.identity['system_token']}"}
-        return requests.post(url, json=event, headers=authorization, timeout=30)
-
-    def click(self, button: dict[str, Any], form: dict[str, list[str]] | None = None) -> dict[str, Any]:
-        """Press a button; the wrapped answer's card."""
-        action = button["onClick"]["action"]
-        parameters = {item["key"]: item["value"] for item in action.get("parameters", [])}
-        inputs = {name: {"stringInputs": {"value": value}} for name, value in (form or {}).items()}
-        event = self.event(parameters=parameters, formInputs=inputs)
-        answer = self.post(action["function"], event)
-        assert answer.status_code == 200, answer.text
-        actions = answer.json()["renderActions"]["action"]
-        (navigation,) = actions["navigations"]
-        return checked(navigation["updateCard"])
-
-    def home(self) -> dict[str, Any]:
-        """Open the panel; the unwrapped answer's card."""
-        answer = self.post(f"{self.service}/sidebar/home", self.event())
-        (navigation,) = answer.json()["action"]["navigations"]
-        return checked(navigation["pushCard"])
-
-
-def checked(card: dict[str, Any]) -> dict[str, Any]:
-    """The card, if Google's own definition of a card accepts it."""
-    json_format.ParseDict(card, card_v1.Card.pb(card_v1.Card()))
-    return card
-
-
-def widgets(node: Any) -> Iterator[dict[str, Any]]:
-    """All dicts within a card."""
-    if isinstance(node, dict):
-        yield node
-        for value in node.values():
-            yield from widgets(value)
-    elif isinstance(node, list):
-        for value in node:
-            yield from widgets(value)
-
-
-def button(card: dict[str, Any], text: str) -> dict[str, Any]:
-    """The button of that text."""
-    return next(item for item in widgets(card) if item.get("text") == text and "onClick" in item)
-
-
-def form_of(card: dict[str, Any]) -> dict[str, list[str]]:
-    """What a person who changes nothing would send."""
-    form: dict[str, list[str]] = {}
-    for item in widgets(card):
-        if "selectionInput" in item:
-            field = item["selectionInput"]
-            chosen = [entry["value"] for entry in field.get("items", []) if entry.get("selected")]
-            if chosen:
-                form[field["name"]] = chosen
-        if "textInput" in item and item["textInput"].get("value"):
-            form[item["textInput"]["name"]] = [item["textInput"]["value"]]
-    return form
-
-
-def words(card: dict[str, Any]) -> str:
-    """All text of a card."""
-    return json.dumps(card, ensure_ascii=False)
 
 
 @pytest.fixture
@@ -125,17 +32,8 @@ def google(tmp_path: Path, store_kind: str) -> Iterator[Google]:
     with running_demo(tmp_path, **settings) as url:
         identity = json.loads((tmp_path / "state" / "google" / "identity.json").read_text())
         port = urlsplit(url).port or 0
-        yield Google(url, identity, f"http://127.0.0.1:{port + 1}")
-
-
-def refreshed_until(google: Google, card: dict[str, Any], text: str) -> dict[str, Any]:
-    """Press Refresh until the card says ``text``."""
-    end = time.monotonic() + PATIENCE
-    while text not in words(card):
-        assert time.monotonic() < end, words(card)
-        time.sleep(0.1)
-        card = google.click(button(card, "Refresh"))
-    return card
+        spreadsheet = parse_qs(urlsplit(url).query)["spreadsheet"][0]
+        yield Google(spreadsheet, identity, f"http://127.0.0.1:{port + 1}")
 
 
 def test_from_the_connect_card_to_done(google: Google, tmp_path: Path) -> None:

@@ -1,0 +1,137 @@
+"""The service as Cloud Run runs it: told to end, or killed, in the middle of a link."""
+
+import contextlib
+import csv
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+import requests
+from workspace import Google, button, form_of, refreshed_until, words
+
+from addon.llm.scripted import read_call_log
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+ROWS, CONCURRENCY, COMMIT_ROWS = 120, 4, 20
+
+
+class Cloud:
+    """Simulator and service as processes; the service can be ended and started again."""
+
+    def __init__(self, folder: Path, stack: ExitStack) -> None:
+        self.folder = folder
+        self.calls = folder / "calls.log"
+        sheet = folder / "sheet.csv"
+        with sheet.open("w", newline="") as handle:
+            csv.writer(handle).writerows([["id", "text"], *([str(n), f"text {n}"] for n in range(ROWS))])
+        with socket.create_server(("127.0.0.1", 0)) as probe:
+            self.port = probe.getsockname()[1]
+        self.url = f"http://127.0.0.1:{self.port}"
+        command = [sys.executable, "-m", "addon.simulator", "--state", str(folder / "google")]
+        command += ["--service", self.url, "--sweep", "1", "--open", str(sheet), "--exit-with-stdin"]
+        simulator = stack.enter_context(
+            subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        )
+        stack.callback(simulator.terminate)
+        assert simulator.stdout is not None
+        ready = json.loads(simulator.stdout.readline())
+        identity_file = folder / "google" / "identity.json"
+        self.environment = {
+            **{name: value for name, value in os.environ.items() if not name.startswith("ADDON_")},
+            "PYTHONPATH": f"{ROOT}{os.pathsep}{ROOT / 'tests'}",
+            "ADDON_STATE": str(folder),
+            "ADDON_BASE_URL": self.url,
+            "ADDON_SHEETS_ENDPOINT": ready["url"],
+            "ADDON_DRIVE_ENDPOINT": ready["url"],
+            "ADDON_TASKS_ENDPOINT": ready["url"],
+            "ADDON_LOCAL_IDENTITY": str(identity_file),
+            "ADDON_MODEL": "logged_model:logged",
+            "ADDON_CONCURRENCY": str(CONCURRENCY),
+            "ADDON_COMMIT_ROWS": str(COMMIT_ROWS),
+            "ADDON_LEASE_TTL": "3",
+            "ADDON_DISPLAY_SECONDS": "1",
+            "LOGGED_CALLS": str(self.calls),
+            "LOGGED_LATENCY": "0.1",
+        }
+        (spreadsheet,) = ready["spreadsheets"].values()
+        self.google = Google(spreadsheet, json.loads(identity_file.read_text()), self.url)
+        self.stack = stack
+
+    def serve(self) -> "subprocess.Popen[Any]":
+        """Start the service and wait until it answers."""
+        command = [sys.executable, "-m", "addon", "serve", "--bind", f"127.0.0.1:{self.port}"]
+        process = self.stack.enter_context(
+            subprocess.Popen(command, cwd=ROOT, env=self.environment, start_new_session=True)
+        )
+        self.stack.callback(_kill, process)
+        end = time.monotonic() + 30
+        while time.monotonic() < end:
+            try:
+                if requests.get(f"{self.url}/readyz", timeout=5).status_code == 200:
+                    return process
+            except requests.ConnectionError:
+                time.sleep(0.05)
+        pytest.fail("the service did not start")
+
+    def wait_for_calls(self, count: int) -> None:
+        """Wait until that many calls have ended."""
+        end = time.monotonic() + 30
+        while read_call_log(self.calls).ended.total() < count:
+            assert time.monotonic() < end
+            time.sleep(0.02)
+
+
+def _kill(process: "subprocess.Popen[Any]") -> None:
+    """Kill gunicorn and its workers."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+
+
+@pytest.fixture
+def cloud(tmp_path: Path) -> Iterator[Cloud]:
+    """A running simulator with a sheet, and no service yet."""
+    with ExitStack() as stack:
+        yield Cloud(tmp_path, stack)
+
+
+def test_a_service_told_to_end_hands_over_and_no_call_is_repeated(cloud: Cloud) -> None:
+    service = cloud.serve()
+    card = cloud.google.home()
+    card = cloud.google.click(button(card, "Run summaries"), form_of(card))
+    cloud.wait_for_calls(20)
+    service.send_signal(signal.SIGTERM)
+    assert service.wait(15) == 0
+    started = read_call_log(cloud.calls).started.total()
+    assert started < ROWS
+    cloud.serve()
+    card = refreshed_until(cloud.google, card, "Finished")
+    assert f"{ROWS} of {ROWS} rows done" in words(card)
+    assert read_call_log(cloud.calls).started.total() == ROWS
+    assert "twice" not in words(card)
+
+
+def test_a_killed_service_goes_on_by_itself_and_says_what_may_be_repeated(cloud: Cloud) -> None:
+    service = cloud.serve()
+    card = cloud.google.home()
+    card = cloud.google.click(button(card, "Run summaries"), form_of(card))
+    cloud.wait_for_calls(20)
+    _kill(service)
+    service.wait(5)
+    before = read_call_log(cloud.calls).started.total()
+    cloud.serve()
+    card = refreshed_until(cloud.google, card, "Finished")
+    log = read_call_log(cloud.calls)
+    repeats = log.started.total() - len(log.started)
+    assert before < ROWS
+    assert len(log.started) == ROWS
+    assert repeats <= CONCURRENCY + COMMIT_ROWS
+    assert f"{ROWS} of {ROWS} rows done" in words(card)
