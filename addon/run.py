@@ -11,7 +11,7 @@ import click
 
 from addon import cli_text
 from addon.google.access import UserAccess
-from addon.google.errors import GoogleError
+from addon.google.errors import FileMissing, GoogleError
 from addon.jobs.commands import CommandRefused, cancel, release, resume
 from addon.jobs.files import decode_brief
 from addon.jobs.plan import StartRefused, StartRequest, brief_of
@@ -185,7 +185,10 @@ class _Run:
             return False
         if job.model != self._services.model.name:
             return False
-        return decode_brief(user.drive.download(job.run_file)) == brief_of(request)
+        try:
+            return decode_brief(user.drive.download(job.run_file)) == brief_of(request)
+        except (FileMissing, ValueError):  # nobody can go on with a job whose run file is lost or spoilt
+            return False
 
     # ending
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from addon.google.errors import FileMissing, GrantMissing, JobBlocked, TryAgain
+from addon.google.errors import FileMissing, GoogleError, GrantMissing, JobBlocked, TryAgain
 from addon.jobs.model import PAUSE_REASONS
 from addon.rows.table import ColumnsGone, SheetGone
 
@@ -56,3 +56,8 @@ def ending_of(error: Exception) -> Ending:
         if isinstance(error, kind):
             return Ending("paused", reason)
     return Ending("paused", "api_refused")
+
+
+def of_drive(error: Exception) -> bool:
+    """Whether Drive refused something: then nothing can be committed either."""
+    return isinstance(error, GoogleError) and error.service == "Drive"

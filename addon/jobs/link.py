@@ -16,12 +16,6 @@ from addon.jobs.session import Session, Tools
 
 log = logging.getLogger(__name__)
 
-GRACE = 15.0
-"""Seconds calls under way get when a link's budget is used up."""
-
-GRACE_STOPPING = 8.0
-"""The same when the process is told to end: Cloud Run kills it 10 s after SIGTERM."""
-
 SILENT_LINKS = 8
 """Links in a row without any answer from the provider, after which the job pauses."""
 
@@ -84,8 +78,7 @@ def _work(tools: Tools, chain: Chain, job: Job, shard: Shard) -> LinkAnswer:
         return _end(chain, None, patient(Ending("paused", "run_file_gone"), age), shard)
     except GoogleError as error:
         return _end(chain, None, patient(ending_of(error), age), shard)
-    grace = GRACE_STOPPING if tools.stopping() else GRACE
-    session = Session(tools, chain, Policy(chain.job_id, job, now), shard, brief, grace)
+    session = Session(tools, chain, Policy(chain.job_id, job, now), shard, brief)
     ending = patient(session.run(), age)
     tools.reach("before release")
     return _end(chain, session, ending, shard)

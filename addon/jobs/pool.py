@@ -1,5 +1,6 @@
 """The callers: threads that keep the model busy, and what is done with each of its outcomes."""
 
+import logging
 import random
 import time
 from collections.abc import Callable
@@ -8,6 +9,8 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from addon.jobs.feed import Feed, Item
 from addon.llm.base import Empty, Fatal, LanguageModel, Outcome, Prompt, Text, Transient
 from addon.rows.keys import is_blank
+
+log = logging.getLogger(__name__)
 
 MAX_TRIES = 4
 """Calls one row gets while others succeed, before it is recorded as `model_error`."""
@@ -77,10 +80,12 @@ class Pool:
             worker.add_done_callback(self._ended)
 
     def check(self) -> None:
-        """Raise what a caller died of, if one did: a model adapter broke its promise not to raise."""
+        """Notice a model adapter that broke its promise not to raise: no row can go on until it is mended."""
         for worker in self._workers:
-            if worker.done():
-                worker.result()
+            error = worker.exception() if worker.done() else None
+            if error is not None and self.fatal is None:
+                log.error("the model adapter raised %s", type(error).__name__)
+                self.fatal = "stuck"
 
     def stop(self) -> None:
         """Take no more work. Calls under way end by themselves, within their timeout."""

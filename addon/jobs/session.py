@@ -14,7 +14,7 @@ from addon.jobs.chain import Chain
 from addon.jobs.commit import Committer, word
 from addon.jobs.decide import Policy
 from addon.jobs.display import Display, until_settled
-from addon.jobs.endings import NO_DISPLAY, Ending, ending_of
+from addon.jobs.endings import NO_DISPLAY, Ending, ending_of, of_drive
 from addon.jobs.feed import Feed, Item
 from addon.jobs.parts import PartReader, PartRow, PartWriter
 from addon.jobs.pool import Pool
@@ -31,6 +31,12 @@ TICK = 0.25
 
 STATUS_SECONDS = 1.0
 """How often the job is read to see whether somebody paused or cancelled it."""
+
+GRACE = 15.0
+"""Seconds calls under way get when a link's budget is used up."""
+
+GRACE_STOPPING = 8.0
+"""The same when the process is told to end: Cloud Run kills it 10 s after SIGTERM."""
 
 UPLOAD_TRIES = 3
 """Uploads of one batch before the link ends and leaves the rest to the next one."""
@@ -57,19 +63,14 @@ class Session:
     ----------
     chain, shard
         The claimed shard, and what it was when claimed.
-    grace
-        Seconds calls under way get to end once the link stops.
     """
 
-    def __init__(
-        self, tools: Tools, chain: Chain, policy: Policy, shard: Shard, brief: Brief, grace: float
-    ) -> None:
+    def __init__(self, tools: Tools, chain: Chain, policy: Policy, shard: Shard, brief: Brief) -> None:
         settings, job = tools.settings, policy.job
         self._tools = tools
         self._chain = chain
         self._policy = policy
         self._shard = shard
-        self._grace = grace
         self._start = self._renewed = self._asked = time.monotonic()
         self._table = Table(tools.sheets, job.spreadsheet_id, job.sheet_id, brief, tools.model)
         self._feed = Feed(settings.concurrency, settings.commit_rows, settings.commit_seconds, time.monotonic)
@@ -105,7 +106,7 @@ class Session:
                 self._recover()
                 return self._passes()
             except (GoogleError, ColumnsGone, SheetGone) as error:
-                return self._wind_down(ending_of(error), commit=not _of_drive(error))
+                return self._wind_down(ending_of(error), commit=not of_drive(error))
         finally:
             self._pool.stop()
             self._scanner.shutdown(wait=False)
@@ -222,12 +223,13 @@ class Session:
     def _wind_down(self, ending: Ending, *, commit: bool = True) -> Ending:
         """Let calls under way end, commit what they bring, show what is committed."""
         self._feed.close()
-        end = time.monotonic() + self._grace
+        grace = GRACE_STOPPING if self._tools.stopping() else GRACE
+        end = time.monotonic() + grace
         while commit and time.monotonic() < end and self._feed.uncommitted:
             self._commit(self._feed.batch(TICK))
             self._beat()
         if commit and ending.reason not in NO_DISPLAY:
-            self._flush(self._grace)
+            self._flush(max(1.0, end - time.monotonic()))
         return ending
 
     # its parts
@@ -294,7 +296,3 @@ def _holds(rows: list[PartRow], key: str, result: Result) -> bool:
         return False
     row = rows[result.row]
     return row.key == key and text_hash(row.summary) == result.sha256
-
-
-def _of_drive(error: Exception) -> bool:
-    return isinstance(error, GoogleError) and error.service == "Drive"

@@ -41,8 +41,8 @@ def page() -> Iterator[Page]:
 
 def _cells(page: Page, url: str) -> list[list[str]]:
     """The sheet as the page's own interface gives it."""
-    spreadsheet = url.split("spreadsheet=")[1].split("&")[0]
-    origin = url.split("/page/")[0]
+    spreadsheet = url.split("spreadsheet=")[1].split("&", maxsplit=1)[0]
+    origin = url.split("/page/", maxsplit=1)[0]
     answer = page.request.get(f"{origin}/page/api/sheet?spreadsheet={spreadsheet}")
     rows: list[tuple[int, object, list[str]]] = json.loads(answer.text())["sheets"][0]["rows"]
     return [cells for _, _, cells in sorted(rows, key=lambda row: row[0])]

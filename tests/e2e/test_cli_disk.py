@@ -96,9 +96,12 @@ def test_a_disk_that_gets_full_ends_the_run_and_the_next_one_goes_on(disk: Small
     with subprocess.Popen(
         terminal.run_words(), env=terminal.environment, stdout=-1, stderr=-1, text=True
     ) as process:
-        wait_until(lambda: terminal.started().total() > ROWS // 3, "a third of the calls")
-        disk.fill()
-        _, said = process.communicate(timeout=60)
+        try:
+            wait_until(lambda: terminal.started().total() > ROWS // 3, "a third of the calls")
+            disk.fill()
+            _, said = process.communicate(timeout=60)
+        finally:
+            process.kill()  # leaving the block waits for it; a process that has ended takes no harm
     assert process.returncode == 2, said
     assert (
         f"The disk with {terminal.state} is full. Free some space, then run the same" in said.splitlines()[-1]

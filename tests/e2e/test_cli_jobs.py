@@ -5,6 +5,8 @@ from pathlib import Path
 import pytest
 from terminal import Terminal
 
+from addon.simulator.server import Simulator
+
 LATER = (
     "The job is to go on. It does so within a minute where the service or `addon demo` runs on this state "
     "folder, or else with the next `addon run` of its file.\n"
@@ -88,6 +90,17 @@ def test_a_cancelled_job_stays_cancelled_and_the_next_run_is_a_new_one(terminal:
     assert terminal.run().returncode == 0
     assert len(_ids(terminal)) == 2
     assert " cancelled " in _jobs(terminal, "list").splitlines()[1]
+
+
+def test_a_paused_job_whose_run_file_is_lost_does_not_bar_the_way(terminal: Terminal) -> None:
+    terminal.environment["ADDON_MODEL"] = "terminal_models:key_rejected"
+    terminal.run()
+    with Simulator(terminal.state / "google") as simulator:
+        (run_file,) = [file for file in simulator.files.list() if file.mime_type == "application/json"]
+        simulator.files.remove(run_file)
+    Path(terminal.environment["MODEL_SWITCH"]).unlink()
+    done = terminal.run()
+    assert (done.returncode, terminal.column("Summary").count("")) == (0, 0), done.stderr
 
 
 def test_what_does_not_fit_a_job_is_one_sentence(terminal: Terminal, tmp_path: Path) -> None:

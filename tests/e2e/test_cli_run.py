@@ -12,7 +12,10 @@ from pathlib import Path
 from stack import wait_until
 from terminal import Terminal, digest_of
 
+from addon.jobs.chain import read_shard
+from addon.jobs.status import list_jobs
 from addon.local import state_lock
+from addon.store.sqlite import SqliteDocuments
 
 AGAIN = "run the same command again"
 
@@ -104,6 +107,13 @@ def test_ctrl_c_hands_over_saves_what_is_done_and_the_next_run_makes_the_rest_on
         said, told = process.communicate(timeout=60)
     assert process.returncode == 130, told
     assert told.splitlines()[-1] == f"Stopped. Nothing that was finished is lost: {AGAIN} to go on."
+    documents = SqliteDocuments(terminal.state / "store.sqlite")
+    try:
+        (job,) = list_jobs(documents)
+        shard = read_shard(documents, job.job_id, 0)
+    finally:
+        documents.close()
+    assert (shard.owner, shard.step, shard.risks) == ("", 1, []), "it did not hand over, once and cleanly"
     summaries = terminal.column("Summary")
     made = sum(map(bool, summaries))
     assert made >= 40, "what was done was not written into the file"

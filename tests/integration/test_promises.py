@@ -453,6 +453,19 @@ def test_a_share_that_is_not_seen_everywhere_yet_is_waited_for(
     assert (status.status, status.done) == ("done", 5)
 
 
+def test_a_model_adapter_that_raises_pauses_the_job_and_shows_no_content(
+    tmp_path: Path, documents: Documents, caplog: pytest.LogCaptureFixture
+) -> None:
+    def broken(prompt: Prompt) -> None:
+        raise RuntimeError(f"cannot handle {prompt.fields}")
+
+    with running(tmp_path, documents=documents, model=ScriptedModel(default=broken)) as stack:
+        status = stack.run(stack.sheet(["PLANTEDTEXT"]))
+        assert (status.status, status.reason) == ("paused", "stuck")
+    assert "RuntimeError" in caplog.text
+    assert "PLANTEDTEXT" not in caplog.text
+
+
 def test_the_run_file_deleted_mid_job_pauses_with_its_reason(
     stack: Stack, monkeypatch: pytest.MonkeyPatch
 ) -> None:
