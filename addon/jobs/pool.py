@@ -98,8 +98,13 @@ class Pool:
 
     def _work(self) -> None:
         while (item := self._feed.take()) is not None:
-            prompt = Prompt(self._instructions, item.fields)
-            self._sort(item, self._model.summarise(prompt, self._timeout))
+            outcome = None
+            try:
+                outcome = self._model.summarise(Prompt(self._instructions, item.fields), self._timeout)
+            finally:
+                if outcome is None:  # it raised: the call is over all the same
+                    self._feed.again(item, self._clock())
+            self._sort(item, outcome)
 
     def _sort(self, item: Item, outcome: Outcome) -> None:
         item.tries += 1
