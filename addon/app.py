@@ -7,6 +7,7 @@ from addon.jobs import routes as task_routes
 from addon.services import Services, build
 from addon.settings import Settings, from_environment
 from addon.sidebar import routes as sidebar_routes
+from addon.store.documents import StoreError
 
 MAX_BODY = 1_000_000
 """Bytes of a request: an event object is a few kilobytes."""
@@ -30,7 +31,10 @@ def create_app(settings: Settings | None = None, *, services: Services | None = 
 
     @app.get("/readyz")
     def readyz() -> tuple[Response, int]:
-        services.documents.now()
+        try:
+            services.documents.now()
+        except StoreError:
+            return jsonify({"error": {"code": "store", "message": "The store does not answer."}}), 503
         return jsonify({"status": "ready"}), 200
 
     @app.errorhandler(HTTPException)

@@ -46,6 +46,8 @@ PAUSED: Mapping[str, str] = {
     "quota_exhausted": "The model's quota is used up for now. Wait until it is renewed or have it raised, "
     "then {again}.",
     "insufficient_quota": "The account at the model provider has no credit left. Top it up, then {again}.",
+    "google_silent": "Google has not answered properly for a long time; nothing finished is lost. "
+    "Wait a while, then {again}.",
     "model_silent": "The model has not answered for a long time. Check the network and the provider's "
     "status page, then {again}.",
     "access_removed": "The worker may not open the spreadsheet any more. Share it with the worker again, "

@@ -51,7 +51,7 @@ def demo(state: Path, port: int, workbook: Path | None, *, browser: bool, langua
         ready = _first_line(simulator)
         (spreadsheet,) = ready["spreadsheets"].values()
         service = stack.enter_context(_service(state, port + 1, ready["url"]))
-        _await_answer(service, f"{service_url}/readyz")
+        _await_answer(service, f"{service_url}/readyz", stop)
         url = f"{ready['url']}/page/?spreadsheet={spreadsheet}" + (f"&lang={language}" if language else "")
         click.echo(f"Sheet Summaries is running at {url}\nPress Ctrl-C to stop; run it again to go on.")
         if browser:
@@ -66,7 +66,7 @@ def demo(state: Path, port: int, workbook: Path | None, *, browser: bool, langua
 def _simulator(state: Path, port: int, service_url: str, workbook: Path) -> Iterator["subprocess.Popen[str]"]:
     command = [sys.executable, "-m", "addon.simulator", "--state", str(state / "google"), "--port", str(port)]
     command += ["--service", service_url, "--sweep", str(SWEEP_SECONDS), "--open", str(workbook)]
-    yield from _process([*command, "--exit-with-stdin"], dict(os.environ))
+    yield from _process([*command, "--exit-with-stdin"], dict(os.environ), subprocess.PIPE)
 
 
 @contextlib.contextmanager
@@ -87,10 +87,15 @@ def _service(state: Path, port: int, google: str) -> Iterator["subprocess.Popen[
     yield from _process(command, environment)
 
 
-def _process(command: list[str], environment: dict[str, str]) -> Iterator["subprocess.Popen[str]"]:
-    """Run a child that ends with this process, however this process ends: its standard input closes."""
+def _process(
+    command: list[str], environment: dict[str, str], stdout: int = subprocess.DEVNULL
+) -> Iterator["subprocess.Popen[str]"]:
+    """Run a child that ends with this process, however this process ends: its standard input closes.
+
+    It has a session of its own, so that Ctrl-C reaches only this process, which ends the children in turn.
+    """
     with subprocess.Popen(
-        command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        command, env=environment, stdin=subprocess.PIPE, stdout=stdout, text=True, start_new_session=True
     ) as process:
         try:
             yield process
@@ -110,14 +115,15 @@ def _first_line(process: "subprocess.Popen[str]") -> dict[str, Any]:
     return answer
 
 
-def _await_answer(process: "subprocess.Popen[str]", url: str) -> None:
-    pause = threading.Event()
+def _await_answer(process: "subprocess.Popen[str]", url: str, stop: threading.Event) -> None:
     for _ in range(int(START_SECONDS / 0.1)):
+        if stop.is_set():
+            return
         if process.poll() is not None:
             break
         try:
             with urllib.request.urlopen(url, timeout=5):
                 return
         except (urllib.error.URLError, OSError):
-            pause.wait(0.1)
+            stop.wait(0.1)
     raise DemoFailed("The service did not start; the lines above say why.")

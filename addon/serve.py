@@ -33,7 +33,7 @@ class Service(BaseApplication):  # type: ignore[misc]
             "keepalive": 30,
             "control_socket_disable": True,
             "loglevel": "warning",
-            "post_worker_init": _hand_over_on_sigterm,
+            "post_worker_init": _hand_over_when_told_to_end,
         }
         super().__init__()
 
@@ -48,16 +48,21 @@ class Service(BaseApplication):  # type: ignore[misc]
         return create_app()
 
 
-def _hand_over_on_sigterm(worker: Any) -> None:
-    """Let links notice that the process is about to end, before gunicorn's own handler runs."""
+def _hand_over_when_told_to_end(worker: Any) -> None:
+    """Let links notice that the process is about to end, and end gracefully however it is told.
+
+    Ctrl-C in a terminal reaches the workers as SIGINT, and as SIGQUIT from gunicorn; both would drop
+    requests at once.
+    """
     stopping = worker.wsgi.extensions["services"].stopping
-    before: Callable[[int, Any], Any] = signal.getsignal(signal.SIGTERM)  # type: ignore[assignment]
+    end_gracefully: Callable[[int, Any], Any] = signal.getsignal(signal.SIGTERM)  # type: ignore[assignment]
 
     def handle(number: int, frame: Any) -> None:
         stopping.set()
-        before(number, frame)
+        end_gracefully(number, frame)
 
-    signal.signal(signal.SIGTERM, handle)
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGQUIT):
+        signal.signal(number, handle)
 
 
 def serve(bind: str, workers: int, threads: int) -> None:

@@ -13,11 +13,14 @@ from addon.google.identity import IdentityError, LocalIdentity
 from addon.google.session import Session, bearer
 from addon.google.sheets import Sheets
 from addon.google.tasks import Tasks
-from addon.jobs.session import Tools
 from addon.jobs.start import Desk
+from addon.jobs.tools import Tools
 from addon.llm.base import LanguageModel
 from addon.settings import Settings, SettingsError
 from addon.store.documents import Documents
+
+AFTER_BUDGET = 50.0
+"""Seconds the queue waits for a link beyond its budget: calls under way, a last commit, display."""
 
 CLICK_TIMEOUT = (5.0, 12.0)
 CLICK_ATTEMPTS = 2
@@ -96,6 +99,7 @@ def build(settings: Settings, *, reach: Callable[[str], None] = _nothing) -> Ser
             settings.base_url,
             account=identity.worker_email,
             token=identity.worker_token,
+            dispatch_deadline=settings.link_budget + AFTER_BUDGET,
         ),
         model=open_model(settings),
         identity=identity,

@@ -4,7 +4,7 @@ import re
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -21,8 +21,23 @@ from addon.store.documents import AlreadyExists, Documents, Transaction
 RATE_WINDOW = 30.0
 """Seconds over which the rate is measured."""
 
+ADOPTED_AT_ONCE = 100
+"""Part rows without a result that are committed in one transaction."""
+
 Writes = list[tuple[str, str, dict[str, Any]]]
 """What goes into a transaction: verb (create, set, delete), path, data."""
+
+
+@dataclass(frozen=True, slots=True)
+class Committed:
+    """What one transaction makes durable: model calls, keys they were for, summaries made, tokens, and the
+    sheet's rows these are for by kind."""
+
+    calls: int
+    keys: int
+    made: int
+    usage: Usage
+    rows: Counter[str]
 
 
 class Committer:
@@ -62,6 +77,7 @@ class Committer:
         self._progress = progress
         self._reach = reach
         self._results = results_path(policy.job.spreadsheet_id)
+        self.commits = 0
         self._recent: deque[tuple[float, int]] = deque()
 
     def adopt(self, rows: Sequence[PartRow], spreadsheet_results: dict[str, Result]) -> int:
@@ -69,19 +85,22 @@ class Committer:
 
         Returns how many were adopted; they are not called again.
         """
-        writes: Writes = []
+        adopted: Writes = []
         last = {row.key: (position, row) for position, row in enumerate(rows) if row.key}
         for key, (position, row) in last.items():
             known = spreadsheet_results.get(key)
             if not self._policy.valid(known):
-                verb = "create" if known is None else "set"
                 usage = Usage(row.input_tokens, row.output_tokens)
                 data = self._result(position, row.summary, row.model, usage)
-                writes.append((verb, f"{self._results}/{key}", data.to_data()))
-        for first in range(0, len(writes), 100):
-            some = writes[first : first + 100]
-            self._write(some, calls=len(some), made=len(some), usage=Usage())
-        return len(writes)
+                adopted.append(
+                    ("create" if known is None else "set", f"{self._results}/{key}", data.to_data())
+                )
+        for first in range(0, len(adopted), ADOPTED_AT_ONCE):
+            some = adopted[first : first + ADOPTED_AT_ONCE]
+            count = len(some)
+            usage = sum((Usage(d["input_tokens"], d["output_tokens"]) for _, _, d in some), Usage())
+            self._write(some, Committed(count, count, count, usage, Counter()))
+        return len(adopted)
 
     def commit(self, items: list[Item]) -> None:
         """Make a batch durable.
@@ -104,53 +123,62 @@ class Committer:
             items[:] = [item for item in items if id(item) not in taken]
 
     def _commit_some(self, texts: list[Item], others: list[Item]) -> None:
-        writes: Writes = []
+        done = Committed(
+            calls=sum(item.calls for item in (*texts, *others)),
+            keys=sum(1 for item in (*texts, *others) if item.calls),
+            made=len(texts),
+            usage=sum((item.spent for item in (*texts, *others)), Usage()),
+            rows=Counter(made=_rows(texts), failed=_rows(others)),
+        )
         summaries = {item.key: _summary(item) for item in texts}
-        usage = sum((_usage(item) for item in (*texts, *others)), Usage())
-        if texts:
-            self._reach("before part upload")
-            self._chain.write(lambda shard, _: shard)  # renew right before the upload: Drive has no fences
-            rows = [self._part_row(item, summaries[item.key]) for item in texts]
-            first = self._writer.upload(rows, self._chain.deadline)
-            self._reach("after part upload")
-            for position, item in enumerate(texts, first):
-                verb = "set" if item.replaces else "create"
-                result = self._result(position, summaries[item.key], self._policy.job.model, _usage(item))
-                writes.append((verb, f"{self._results}/{item.key}", result.to_data()))
-                if item.failed_before:
-                    writes.append(("delete", failure_path(self._policy.job_id, item.key), {}))
+        writes = self._upload(texts, summaries) if texts else []
         for item in others:
             failure = self._failure(item).to_data()
             writes.append(("set", failure_path(self._policy.job_id, item.key), failure))
         self._measure(len(texts) + len(others))
-        calls = sum(1 for item in (*texts, *others) if item.tries)
-        counted = Counter(made=_rows(texts), failed=_rows(others))
-        self._write(writes, calls, len(texts), usage, counted)
+        known = self._write(writes, done)
+        self.commits += 1
         self._reach("after commit")
         self._feed.committed([(item, "made") for item in texts] + [(item, "failed") for item in others])
         for item in texts:
-            self._committed(item, summaries[item.key])
+            if item.key not in known:
+                self._committed(item, summaries[item.key])
 
-    def _write(
-        self, writes: Writes, calls: int, made: int, usage: Usage, rows: Counter[str] | None = None
-    ) -> None:
+    def _upload(self, texts: list[Item], summaries: dict[str, str]) -> Writes:
+        """Write the part; what is to be written into the index then."""
+        self._reach("before part upload")
+        self._chain.write(lambda shard, _: shard)  # renew right before the upload: Drive has no fences
+        rows = [self._part_row(item, summaries[item.key]) for item in texts]
+        first = self._writer.upload(rows, self._chain.deadline)
+        self._reach("after part upload")
+        writes: Writes = []
+        for position, item in enumerate(texts, first):
+            verb = "set" if item.replaces else "create"
+            result = self._result(position, summaries[item.key], self._policy.job.model, item.spent)
+            writes.append((verb, f"{self._results}/{item.key}", result.to_data()))
+            if item.failed_before:
+                writes.append(("delete", failure_path(self._policy.job_id, item.key), {}))
+        return writes
+
+    def _write(self, writes: Writes, done: "Committed") -> set[str]:
+        """Commit; the keys that had a result already, which stays as it is."""
         progress = self._progress()
-        progress["tally"] = dict(Counter(progress["tally"]) + (rows or Counter()))
+        progress["tally"] = dict(Counter(progress["tally"]) + done.rows)
 
         def change(shard: Shard, now: datetime) -> Shard:
-            risks, repeated = account(shard.risks, calls)
+            risks, repeated = account(shard.risks, done.keys)
             return replace(
                 shard,
                 **progress,
                 attempts=0,
                 silent_links=0,
                 part=self._writer.number,
-                called=shard.called + calls,
-                made=shard.made + made,
+                called=shard.called + done.calls,
+                made=shard.made + done.made,
                 repeated=shard.repeated + repeated,
                 risks=risks,
-                input_tokens=shard.input_tokens + usage.input_tokens,
-                output_tokens=shard.output_tokens + usage.output_tokens,
+                input_tokens=shard.input_tokens + done.usage.input_tokens,
+                output_tokens=shard.output_tokens + done.usage.output_tokens,
                 rate=self._rate(),
                 updated_at=now,
             )
@@ -158,17 +186,17 @@ class Committer:
         try:
             self._chain.write(change, lambda tx: _apply(tx, writes))
         except AlreadyExists:
-            writes = self._without_known(writes)
-            self._chain.write(change, lambda tx: _apply(tx, writes))
-
-    def _without_known(self, writes: Writes) -> Writes:
-        """Leave out results that a worker of an earlier, cancelled job has committed meanwhile."""
-        paths = [path for verb, path, _ in writes if verb == "create"]
-        known = self._documents.get_many(paths)
-        return [write for write in writes if write[1] not in known or write[0] != "create"]
+            # A worker of an earlier, cancelled job has committed some of these keys meanwhile.
+            paths = [path for verb, path, _ in writes if verb == "create"]
+            known = set(self._documents.get_many(paths))
+            done = replace(done, made=done.made - len(known))
+            rest = [write for write in writes if write[1] not in known]
+            self._chain.write(change, lambda tx: _apply(tx, rest))
+            return {path.rsplit("/", 1)[1] for path in known}
+        return set()
 
     def _part_row(self, item: Item, summary: str) -> PartRow:
-        usage = _usage(item)
+        usage = item.spent
         stamp = datetime.now(UTC).isoformat(timespec="seconds")
         row = item.rows[0][1] + 1
         name = self._policy.job.model
@@ -231,14 +259,6 @@ def _summary(item: Item) -> str:
     if not isinstance(item.answer, Text):
         raise TypeError("only a text is a summary")
     return cap_summary(clean(item.answer.text).strip())
-
-
-def _usage(item: Item) -> Usage:
-    return (
-        item.answer.usage
-        if isinstance(item.answer, Text | Blocked | Truncated | Empty | Rejected)
-        else Usage()
-    )
 
 
 def _reason(answer: object) -> tuple[str, str]:

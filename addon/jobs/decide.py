@@ -77,8 +77,8 @@ def _with_result(policy: Policy, row: Row, result: Result, *, shown: bool) -> Ve
         return Verdict.DONE
     if is_blank(row.output):
         return Verdict.SHOW
+    if shown:  # either a person has edited it since, or a sort has put another row's summary there
+        return Verdict.ASK
     if policy.job.mode == "empty_only":
         return Verdict.KEPT
-    if shown:
-        return Verdict.DONE
     return Verdict.SHOW if result.job == policy.job_id else Verdict.ASK

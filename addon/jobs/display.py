@@ -7,6 +7,7 @@ summary goes only beside the text it was made from, wherever that row is by now.
 import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
 
 from addon.google.errors import GoogleError, OutOfGrid, TryAgain
@@ -38,6 +39,8 @@ class Display:
     ----------
     shown
         Keys this worker has written or found written.
+    writes
+        Write requests made.
     error
         What ended the display, where it was more than a passing fault.
     """
@@ -65,8 +68,8 @@ class Display:
         self._stopped = False
         self._faults = 0
         self._refused: dict[str, tuple[int, str]] = {}
-        self._thread = threading.Thread(target=self._run, name="display", daemon=True)
-        self._thread.start()
+        self._executor = ThreadPoolExecutor(1, thread_name_prefix="display")
+        self._running = self._executor.submit(self._run)
 
     def add(self, key: str, text: str, rows: set[int], *, replace: bool) -> None:
         """Have a summary shown at the next beat."""
@@ -95,18 +98,20 @@ class Display:
         with self._lock:
             return not self._flushing
 
-    @property
-    def waiting(self) -> int:
-        """Summaries that are committed and not in the sheet yet."""
-        with self._lock:
-            return len(self._pending)
-
     def stop(self, patience: float) -> None:
         """End the thread, waiting at most ``patience`` seconds for a request under way."""
         with self._wake:
             self._stopped = True
             self._wake.notify_all()
-        self._thread.join(patience)
+        wait([self._running], patience)
+        self._executor.shutdown(wait=False)
+
+    def check(self) -> None:
+        """Raise what ended the display for good, if anything did."""
+        if self.error is not None:
+            raise self.error
+        if self._running.done():
+            self._running.result()
 
     def _run(self) -> None:
         while True:
@@ -160,10 +165,7 @@ class Display:
 
     def _writable(self, rows: list[Row], pending: dict[str, Pending]) -> list[Row]:
         return [
-            row
-            for row in rows
-            if row.key in pending
-            and (is_blank(row.output) or (pending[row.key].replace and self._job.mode != "empty_only"))
+            row for row in rows if row.key in pending and (is_blank(row.output) or pending[row.key].replace)
         ]
 
     def _tick_off(self, written: dict[str, Pending], found: set[str]) -> None:

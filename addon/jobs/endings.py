@@ -16,12 +16,13 @@ NO_DISPLAY = frozenset({"access_removed", "sheet_gone", "column_gone", "protecte
 @dataclass(frozen=True, slots=True)
 class Ending:
     """Why a link ended: ``finished``, ``closed`` (its shard), ``paused`` (with a reason), ``over`` (the job
-    was paused or cancelled by somebody), or ``handed over`` with a delay in seconds."""
+    was paused or cancelled by somebody), or ``handed over`` with a delay in seconds. ``silent`` is the pause
+    reason this becomes if it happens too often in a row."""
 
     kind: str
     reason: str | None = None
     delay: float = 0.0
-    silent: bool = False
+    silent: str | None = None
 
 
 _REASONS: tuple[tuple[type[Exception], str], ...] = (
@@ -49,7 +50,7 @@ def patient(ending: Ending, age: float) -> Ending:
 def ending_of(error: Exception) -> Ending:
     """The ending an error means: try again later, or pause for a person."""
     if isinstance(error, TryAgain):
-        return Ending("handed over", delay=max(error.wait or 0.0, RETRY_DELAY))
+        return Ending("handed over", delay=max(error.wait or 0.0, RETRY_DELAY), silent="google_silent")
     if isinstance(error, JobBlocked) and error.code in PAUSE_REASONS:
         return Ending("paused", error.code)
     for kind, reason in _REASONS:

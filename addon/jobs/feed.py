@@ -11,7 +11,7 @@ from collections import Counter, deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from addon.llm.base import Blocked, Empty, Rejected, Text, Truncated
+from addon.llm.base import Blocked, Empty, Rejected, Text, Truncated, Usage
 
 Answer = Text | Blocked | Truncated | Empty | Rejected
 
@@ -35,7 +35,8 @@ class Item:
     """One key to be called: the text of its row, and every row that waits for its answer.
 
     ``replaces`` says that a result document of this key exists and is void; ``failed_before`` that a
-    failure document exists.
+    failure document exists. ``tries`` counts calls, ``calls`` those the provider answered; ``spent`` are
+    the tokens of all its answers.
     """
 
     key: str
@@ -44,7 +45,8 @@ class Item:
     replaces: bool = False
     failed_before: bool = False
     tries: int = 0
-    timeouts: int = 0
+    calls: int = 0
+    spent: Usage = field(default_factory=Usage)
     answer: Answer | str | None = None
 
 
@@ -91,8 +93,6 @@ class Feed:
         self._closed = False
         self._poked = False
 
-    # the scan's side
-
     def offer(self, item: Item) -> bool | None:
         """Queue a key, or let its rows wait for the call already queued for it.
 
@@ -125,8 +125,6 @@ class Feed:
             self._ready.append(item)
             self._outstanding += 1
             self._changed.notify_all()
-
-    # the callers' side
 
     def take(self) -> Item | None:
         """Wait for a key to call; ``None`` once closed."""
@@ -192,8 +190,6 @@ class Feed:
             self._allowed += 1
             self._successes = 0
             self._can_take.notify()
-
-    # the committer's side
 
     def batch(self, timeout: float) -> list[Item]:
         """Wait for answers worth a commit, at most ``timeout`` seconds; may come back empty-handed.

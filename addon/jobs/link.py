@@ -2,7 +2,8 @@
 
 import logging
 import uuid
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 from addon.google.errors import FileMissing, GoogleError
 from addon.google.tasks import Tasks
@@ -12,12 +13,13 @@ from addon.jobs.endings import Ending, ending_of, patient
 from addon.jobs.files import decode_brief
 from addon.jobs.model import Refused
 from addon.jobs.records import Job, Shard
-from addon.jobs.session import Session, Tools
+from addon.jobs.tools import Tools
+from addon.jobs.work import LinkWork
 
 log = logging.getLogger(__name__)
 
 SILENT_LINKS = 8
-"""Links in a row without any answer from the provider, after which the job pauses."""
+"""Links in a row that commit nothing because the provider or Google is silent, until the job pauses."""
 
 FIRST_DELAY = 15.0
 LONGEST_DELAY = 600.0
@@ -78,25 +80,27 @@ def _work(tools: Tools, chain: Chain, job: Job, shard: Shard) -> LinkAnswer:
         return _end(chain, None, patient(Ending("paused", "run_file_gone"), age), shard)
     except GoogleError as error:
         return _end(chain, None, patient(ending_of(error), age), shard)
-    session = Session(tools, chain, Policy(chain.job_id, job, now), shard, brief)
-    ending = patient(session.run(), age)
+    work = LinkWork(tools, chain, Policy(chain.job_id, job, now), shard, brief)
+    ending = patient(work.run(), age)
     tools.reach("before release")
-    return _end(chain, session, ending, shard)
+    return _end(chain, work, ending, shard)
 
 
-def _end(chain: Chain, session: Session | None, ending: Ending, shard: Shard) -> LinkAnswer:
-    change = session.leave(ending) if session else _unchanged
-    if ending.kind == "finished" and session is not None:
-        chain.finish_job(change, session.tally(), session.stale_failures())
+def _end(chain: Chain, work: LinkWork | None, ending: Ending, shard: Shard) -> LinkAnswer:
+    change = work.leave(ending) if work else _fruitless(ending)
+    silent_links = 0 if work and work.committed else shard.silent_links
+    if ending.kind == "finished" and work is not None:
+        chain.finish_job(change, work.tally(), work.stale_failures())
     elif ending.kind in {"paused", "over"}:
         chain.let_go(change, ending.reason)
-    elif ending.silent and shard.silent_links + 1 >= SILENT_LINKS:
-        chain.let_go(change, "model_silent")
+    elif ending.silent and silent_links + 1 >= SILENT_LINKS:
+        chain.let_go(change, ending.silent)
     elif ending.kind == "handed over":
-        growing = min(FIRST_DELAY * 2**shard.silent_links, LONGEST_DELAY) if ending.silent else 0.0
+        growing = min(FIRST_DELAY * 2**silent_links, LONGEST_DELAY) if ending.silent else 0.0
         chain.hand_over(change, max(ending.delay, growing))
     return LinkAnswer(200, f"{ending.kind}: {ending.reason}" if ending.reason else ending.kind)
 
 
-def _unchanged(shard: Shard) -> Shard:
-    return shard
+def _fruitless(ending: Ending) -> Callable[[Shard], Shard]:
+    silent = 1 if ending.silent else 0
+    return lambda shard: replace(shard, silent_links=shard.silent_links + silent)

@@ -21,6 +21,7 @@ PAUSE_REASONS = frozenset(
         "quota_exhausted",  # today's quota is used up
         "insufficient_quota",  # the provider's account has no credit
         "model_silent",  # the provider has not answered for a long time
+        "google_silent",  # Google has not answered properly for a long time
         "access_removed",  # the worker may not open the spreadsheet or its results any more
         "sheet_gone",  # the tab was deleted
         "column_gone",  # a source or output column is not in the header row

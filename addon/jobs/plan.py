@@ -1,6 +1,7 @@
 """What a click would do: the choice checked against the sheet, and the rows counted."""
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from addon.google.access import UserAccess
@@ -9,7 +10,7 @@ from addon.google.sheets import SheetInfo, SpreadsheetInfo
 from addon.jobs.records import Mode, Result, results_path
 from addon.llm.base import LanguageModel
 from addon.rows.keys import clean, is_blank
-from addon.rows.table import HEADER_ROW, Brief, Table, columns_of
+from addon.rows.table import HEADER_ROW, Brief, Column, Table, read_header
 from addon.store.documents import Documents
 
 MOST_ROWS = 200_000
@@ -17,9 +18,6 @@ MOST_ROWS = 200_000
 
 LOOK_AHEAD = 20_000
 """Keys a click looks up at most, to make no more part files than needed."""
-
-WIDTH_ROWS = 50
-"""Rows looked at to find where a new column may go without covering something."""
 
 
 class StartRefused(Exception):
@@ -46,11 +44,11 @@ class StartRequest:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What was counted, and where a new output column would go."""
+    """What was counted, and whether the output column is a new one."""
 
     spreadsheet: SpreadsheetInfo
     sheet: SheetInfo
-    new_column: int | None
+    new_column: bool
     rows: int
     blank: int
     keys: frozenset[str]
@@ -86,33 +84,38 @@ def plan(
     sheet = next((item for item in spreadsheet.sheets if item.sheet_id == request.sheet_id), None)
     if sheet is None:
         raise StartRefused("no_such_sheet")
-    area = Area(HEADER_ROW, min(WIDTH_ROWS, sheet.rows), 0, None)
-    (top,) = user.sheets.read(request.spreadsheet_id, request.sheet_id, [area])
-    new_column = _check_columns(top, brief)
-    reading = replace(brief, output_column=brief.source_columns[0]) if new_column is not None else brief
+    header = read_header(user.sheets, request.spreadsheet_id, request.sheet_id)
+    new_column = _check_columns(header, brief)
+    reading = replace(brief, output_column=brief.source_columns[0]) if new_column else brief
     table = Table(user.sheets, request.spreadsheet_id, request.sheet_id, reading, model)
     rows, blank, keys = _count(table)
     if rows == 0:
-        raise StartRefused("all_blank" if blank or len(top) > 1 else "no_rows")
+        raise StartRefused("all_blank" if blank or _has_rows(user, request, sheet) else "no_rows")
     todo = _todo(documents, request, keys)
     return Plan(spreadsheet, sheet, new_column, rows, blank, keys, todo)
 
 
-def _check_columns(top: list[list[str]], brief: Brief) -> int | None:
-    """Where the output column must be made, or ``None`` where it exists."""
-    header = top[0] if top else []
-    if all(map(is_blank, header)):
+def _has_rows(user: UserAccess, request: StartRequest, sheet: SheetInfo) -> bool:
+    """Whether other columns than the chosen ones hold anything."""
+    if sheet.rows < 2:
+        return False
+    area = Area(HEADER_ROW + 1, None, 0, None)
+    (rows,) = user.sheets.read(request.spreadsheet_id, request.sheet_id, [area])
+    return bool(rows)
+
+
+def _check_columns(header: Sequence[Column], brief: Brief) -> bool:
+    """Whether the output column must be made."""
+    if not any(column.titled for column in header):
         raise StartRefused("no_header")
-    titles = Counter(column.title for column in columns_of(header))
+    titles = Counter(column.title for column in header)
     missing = [title for title in brief.source_columns if title not in titles]
     if missing:
         raise StartRefused("no_such_column", *missing)
     twice = [title for title in (*brief.source_columns, brief.output_column) if titles[title] > 1]
     if twice:
         raise StartRefused("duplicate_column", *twice)
-    if brief.output_column in titles:
-        return None
-    return max(map(len, top))
+    return brief.output_column not in titles
 
 
 def _count(table: Table) -> tuple[int, int, frozenset[str]]:

@@ -114,6 +114,9 @@ class Pool:
             self._transient(item, outcome)
             return
         self._in_a_row = 0
+        if not isinstance(outcome, Fatal):
+            item.calls += 1
+            item.spent += outcome.usage
         if isinstance(outcome, Fatal):
             self.fatal = outcome.reason
             self._feed.again(item, self._clock())

@@ -1,17 +1,21 @@
 """The queue's and the scheduler's way in: parse, call one thing, map the answer."""
 
 import logging
+import traceback
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from flask import Blueprint, Response, jsonify, request
+from flask.typing import ResponseReturnValue
+from werkzeug.exceptions import HTTPException
 
 from addon.google.errors import GoogleError
 from addon.google.identity import LocalIdentity, Unauthorised
 from addon.google.tasks import Tasks
 from addon.jobs.link import LinkMessage, run_link
-from addon.jobs.session import Tools
 from addon.jobs.sweep import sweep
+from addon.jobs.tools import Tools
 from addon.store.documents import StoreError
 
 log = logging.getLogger(__name__)
@@ -35,8 +39,8 @@ def blueprint(tools: Tools, tasks: Tasks, identity: LocalIdentity) -> Blueprint:
         try:
             message = _message(request.get_json(silent=True))
         except ValueError as error:
-            log.error("a task with a body that no retry can mend: %s", error)
-            return _error(400, "bad_task", str(error))
+            log.error("a task with a body that no retry can mend was dropped: %s", error)
+            return jsonify({"outcome": f"dropped: {error}"}), 200  # anything else would bring it back
         answer = run_link(tools, tasks, message)
         log.info("job %s shard %d step %d: %s", message.job, message.shard, message.step, answer.outcome)
         return jsonify({"outcome": answer.outcome}), answer.status
@@ -55,7 +59,21 @@ def blueprint(tools: Tools, tasks: Tasks, identity: LocalIdentity) -> Blueprint:
         log.warning("%s: %s", request.path, error)
         return _error(503, "google", "Google did not answer; the task will come back.")
 
+    @routes.errorhandler(Exception)
+    def unexpected(error: Exception) -> ResponseReturnValue:
+        """Log what nobody foresaw by its class and place alone: its message may quote a row."""
+        if isinstance(error, HTTPException):
+            return error
+        log.error("%s: %s", request.path, _place(error))
+        return _error(500, "unexpected", "Something unforeseen happened; the task will come back.")
+
     return routes
+
+
+def _place(error: BaseException) -> str:
+    frames = traceback.extract_tb(error.__traceback__)
+    where = f" at {Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else ""
+    return f"{type(error).__name__}{where}"
 
 
 def _message(body: object) -> LinkMessage:

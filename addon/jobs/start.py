@@ -10,6 +10,7 @@ from itertools import chain, islice
 from addon.google.access import UserAccess
 from addon.google.cells import Run
 from addon.google.errors import GoogleError
+from addon.google.sheets import SheetInfo
 from addon.google.tasks import Tasks
 from addon.jobs.chain import enqueue, read_job, read_shards
 from addon.jobs.commands import release_spreadsheet
@@ -28,7 +29,7 @@ from addon.jobs.records import (
 )
 from addon.llm.base import LanguageModel
 from addon.rows.keys import shard_of
-from addon.rows.table import HEADER_ROW, Brief
+from addon.rows.table import HEADER_ROW, Brief, first_free_column, read_header
 from addon.settings import Settings
 from addon.store.documents import Documents, Transaction
 
@@ -192,11 +193,19 @@ def _prepare(desk: Desk, user: UserAccess, job: Job, counted: Plan, brief: Brief
     # Also where it is an old one: the click that made it may have died right here.
     user.drive.share(job.folder, desk.worker_email)
     job = replace(job, results_link=make(user, job, brief, found))
-    if counted.new_column is not None:
-        grid = (counted.sheet.rows, counted.sheet.columns)
-        run = Run(HEADER_ROW, counted.new_column, (brief.output_column,))
-        user.sheets.write(job.spreadsheet_id, job.sheet_id, [run], grid=grid)
+    if counted.new_column:
+        _make_column(user, job.spreadsheet_id, counted.sheet, brief.output_column)
     return job
+
+
+def _make_column(user: UserAccess, spreadsheet_id: str, sheet: SheetInfo, title: str) -> None:
+    """Write the title of the output column right of everything, unless somebody has made it meanwhile."""
+    header = read_header(user.sheets, spreadsheet_id, sheet.sheet_id)
+    if any(column.title == title for column in header):
+        return
+    column = first_free_column(user.sheets, spreadsheet_id, sheet, [one.title for one in header])
+    run = Run(HEADER_ROW, column, (title,))
+    user.sheets.write(spreadsheet_id, sheet.sheet_id, [run], grid=(sheet.rows, sheet.columns))
 
 
 def _launch(desk: Desk, jid: str, job: Job) -> None:

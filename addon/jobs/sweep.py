@@ -37,7 +37,7 @@ def sweep(documents: Documents, tasks: Tasks) -> int:
                 _cancel_abandoned(documents, job_id, job, snapshot)
                 continue
             enqueued += sum(_heal(documents, tasks, job_id, number) for number in range(job.shards))
-        except (GoogleError, StoreError) as error:
+        except (GoogleError, StoreError, Gone) as error:
             log.warning("sweep: job %s skipped this time (%s)", job_id, type(error).__name__)
     _prune(documents)
     return enqueued

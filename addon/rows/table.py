@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from addon.google.areas import Area
 from addon.google.errors import OutOfGrid
-from addon.google.sheets import Sheets
-from addon.llm.base import LanguageModel, Prompt
+from addon.google.sheets import SheetInfo, Sheets
+from addon.llm.base import LanguageModel
 from addon.rows.keys import CELL_LIMIT, ERROR_VALUES, clean, idempotency_key, is_blank, utf16_units
 
 HEADER_ROW = 0
@@ -26,10 +26,12 @@ class ColumnsGone(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column of the sheet: its zero-based index, and its title or ``Column C`` where it has none."""
+    """A column of the sheet: its zero-based index, and its title, or ``Column C`` where it is not
+    ``titled``."""
 
     index: int
     title: str
+    titled: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +92,9 @@ def column_letters(index: int) -> str:
 def columns_of(header: Sequence[str]) -> tuple[Column, ...]:
     """Turn a header row into columns."""
     return tuple(
-        Column(index, f"Column {column_letters(index)}" if is_blank(title) else clean(title).strip())
+        Column(index, f"Column {column_letters(index)}", titled=False)
+        if is_blank(title)
+        else Column(index, clean(title).strip())
         for index, title in enumerate(header)
     )
 
@@ -99,6 +103,15 @@ def read_header(sheets: Sheets, spreadsheet_id: str, sheet_id: int) -> tuple[Col
     """Read the header row; an empty sheet has no columns."""
     (rows,) = sheets.read(spreadsheet_id, sheet_id, [Area(HEADER_ROW, HEADER_ROW + 1, 0, None)])
     return columns_of(rows[0] if rows else ())
+
+
+def first_free_column(sheets: Sheets, spreadsheet_id: str, sheet: SheetInfo, header: Sequence[str]) -> int:
+    """The first column right of the header with nothing in or right of it, in any row: a new column there
+    covers nothing."""
+    if len(header) >= sheet.columns:
+        return sheet.columns
+    (rows,) = sheets.read(spreadsheet_id, sheet.sheet_id, [Area(HEADER_ROW, None, len(header), None)])
+    return len(header) + max((len(row) for row in rows), default=0)
 
 
 def resolve(columns: Sequence[Column], brief: Brief) -> Layout:
@@ -214,11 +227,6 @@ class Table:
 
 class SheetGone(Exception):
     """The job's sheet is no longer in the spreadsheet."""
-
-
-def prompt_of(brief: Brief, row: Row) -> Prompt:
-    """What the model is asked about ``row``."""
-    return Prompt(brief.instructions, row.fields)
 
 
 def _cell(column: list[list[str]], offset: int) -> str:

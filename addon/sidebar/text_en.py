@@ -121,6 +121,8 @@ TEXTS: dict[str, str] = {
     "person who runs this add-on to raise it.",
     "reason.insufficient_quota": "The account at the model provider has no credit left. Ask the person who "
     "runs this add-on to top it up, then press Resume.",
+    "reason.google_silent": "Google has not answered properly for a long time. Nothing finished is lost. "
+    "Press Resume later.",
     "reason.model_silent": "The model has not answered for a long time. Press Resume later; if it happens "
     "again, tell the person who runs this add-on.",
     "reason.access_removed": "The add-on can no longer open this spreadsheet. Share it with the add-on "

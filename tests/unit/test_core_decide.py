@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from addon.jobs.decide import Policy, Verdict, decide
-from addon.jobs.records import Failure, Job, Mode, Result
+from addon.jobs.records import MODES, Failure, Job, Mode, Result
 from addon.rows.keys import text_hash
 from addon.rows.table import Row
 
@@ -58,8 +58,9 @@ def test_a_blank_row_needs_nothing_whatever_is_known() -> None:
     assert decide(policy("all"), Row(1, (), "x", None), OURS, FAILED) is Verdict.BLANK
 
 
-def test_what_this_worker_has_shown_may_be_edited_by_hand() -> None:
-    assert decide(policy(), row("edited"), OURS, None, shown=True) is Verdict.DONE
+def test_another_text_where_a_summary_was_shown_is_replaced_only_if_it_is_one_of_ours() -> None:
+    for mode in MODES:
+        assert decide(policy(mode), row("edited"), OURS, None, shown=True) is Verdict.ASK
     assert decide(policy(), row(""), OURS, None, shown=True) is Verdict.SHOW
 
 

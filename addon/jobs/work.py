@@ -4,12 +4,10 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
-from addon.google.drive import Drive
 from addon.google.errors import GoogleError, TryAgain
-from addon.google.sheets import Sheets
 from addon.jobs.chain import Chain
 from addon.jobs.commit import Committer, word
 from addon.jobs.decide import Policy
@@ -20,11 +18,10 @@ from addon.jobs.parts import PartReader, PartRow, PartWriter
 from addon.jobs.pool import Pool
 from addon.jobs.records import Failure, Result, Shard, failure_path, results_path
 from addon.jobs.scan import Scan
-from addon.llm.base import LanguageModel
+from addon.jobs.tools import Tools
 from addon.rows.keys import text_hash
 from addon.rows.table import Brief, ColumnsGone, SheetGone, Table
-from addon.settings import Settings
-from addon.store.documents import Documents, Transaction
+from addon.store.documents import Transaction
 
 TICK = 0.25
 """Seconds the main loop sleeps at most: how soon it notices a pause, a stop or the end of its budget."""
@@ -35,28 +32,15 @@ STATUS_SECONDS = 1.0
 GRACE = 15.0
 """Seconds calls under way get when a link's budget is used up."""
 
-GRACE_STOPPING = 8.0
-"""The same when the process is told to end: Cloud Run kills it 10 s after SIGTERM."""
+GRACE_STOPPING = 6.0
+"""The same when the process is told to end: Cloud Run kills it 10 s after SIGTERM, and the rest is for
+committing, showing and handing over what came."""
 
 UPLOAD_TRIES = 3
 """Uploads of one batch before the link ends and leaves the rest to the next one."""
 
 
-@dataclass(frozen=True)
-class Tools:
-    """What a link works with. ``stopping`` tells that the process is about to end; ``reach`` is the fault
-    point seam, called with the name of each step before it is taken."""
-
-    documents: Documents
-    sheets: Sheets
-    drive: Drive
-    model: LanguageModel
-    settings: Settings
-    stopping: Callable[[], bool]
-    reach: Callable[[str], None]
-
-
-class Session:
+class LinkWork:
     """The work of one link under its lease.
 
     Parameters
@@ -95,6 +79,7 @@ class Session:
         self._scan: Scan | None = None
         self._void: set[str] = set()
         self._lost = 0
+        self._told_repeats = 0
         self._batch: list[Item] = []
         self._closing, self._dirty = shard.closing, shard.dirty
         self._cursor, self._settled = shard.cursor, Counter(shard.settled)
@@ -127,6 +112,11 @@ class Session:
 
         return change
 
+    @property
+    def committed(self) -> bool:
+        """Whether anything became durable."""
+        return self._committer.commits > 0
+
     def tally(self) -> dict[str, int]:
         """What became of the rows: over the whole sheet, once a check has ended."""
         pages = self._scan.pages if self._scan else []
@@ -141,8 +131,15 @@ class Session:
     # the course of a link
 
     def _recover(self) -> None:
-        """Bring part and index together, in case the worker before died between the two."""
-        rows = self._writer.load(self._chain.deadline)
+        """Bring parts and index together, in case the worker before died between the two."""
+        self._reconcile(self._writer.load(self._chain.deadline))
+        while self._writer.room() == 0:  # it may have begun the next part as well
+            self._writer.turn()
+            self._reconcile(self._writer.load(self._chain.deadline))
+        if self._shard.silent_links:  # no calls before it is sure that their answers can be kept
+            self._writer.upload([], self._chain.deadline)
+
+    def _reconcile(self, rows: list[PartRow]) -> None:
         collection = results_path(self._policy.job.spreadsheet_id)
         paths = {f"{collection}/{row.key}": row.key for row in rows if row.key}
         found = self._tools.documents.get_many(paths)
@@ -188,6 +185,7 @@ class Session:
             max(self._cursor, 1),
             self._void,
         )
+        written = self._display.writes
         future = self._scanner.submit(self._scan.run)
         future.add_done_callback(lambda _: self._feed.poke())
         while True:
@@ -198,19 +196,20 @@ class Session:
                 return self._wind_down(ending)
             if future.done() and self._feed.idle:
                 self._flush(self._chain.ttl)
-                self._dirty = self._dirty or self._scan.shown > 0
+                # A write after the scan has read its row was not checked: another pass looks at it.
+                self._dirty = self._dirty or self._scan.shown > 0 or self._display.writes > written
                 return None
 
     def _why_end(self, scanning: Future[None]) -> Ending | None:
         self._pool.check()
-        if self._display.error is not None:
-            raise self._display.error
+        self._display.check()
         if scanning.done():
             scanning.result()
         if self._pool.fatal is not None:
             return Ending("paused", self._pool.fatal)
         if self._pool.suspended is not None:
-            return Ending("handed over", delay=self._pool.suspended, silent=self._pool.silent)
+            silent = "model_silent" if self._pool.silent else None
+            return Ending("handed over", delay=self._pool.suspended, silent=silent)
         elapsed = time.monotonic() - self._start
         if self._tools.stopping() or elapsed >= self._tools.settings.link_budget:
             return Ending("handed over")
@@ -241,7 +240,7 @@ class Session:
                 self._committer.commit(batch)
             except TryAgain as error:
                 tries += 1
-                if tries == UPLOAD_TRIES:
+                if tries == UPLOAD_TRIES or self._tools.stopping():
                     raise
                 self._pause(error.wait or 2.0**tries)
 
@@ -255,8 +254,10 @@ class Session:
         """Renew the lease in time, and record cells that Sheets refused."""
         refused = self._display.take_refused()
         now = time.monotonic()
-        if not refused and now - self._renewed < self._chain.ttl / 4:
+        told = self._pool.repeats == self._told_repeats
+        if not refused and told and now - self._renewed < self._chain.ttl / 4:
             return
+        self._told_repeats = self._pool.repeats
         progress, job_id, epoch = self._progress(), self._policy.job_id, self._policy.job.epoch
 
         def record(tx: Transaction) -> None:
@@ -276,7 +277,8 @@ class Session:
         self._void.discard(item.key)
         self._dirty = True
         rows = {row for _, row in item.rows}
-        self._display.add(item.key, summary, rows, replace=True)
+        replaces = self._policy.job.mode != "empty_only"
+        self._display.add(item.key, summary, rows, replace=replaces)
 
     def _progress(self) -> dict[str, Any]:
         pages = self._feed.settled(self._scan.pages) if self._scan else []
