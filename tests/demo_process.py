@@ -36,6 +36,9 @@ def running_demo(folder: Path, **settings: str) -> Iterator[str]:
         assert process.stdout is not None
         line = process.stdout.readline()
         assert "http://127.0.0.1" in line
-        yield line.split()[-1]
-        process.terminate()
-        assert process.wait(30) == 0
+        try:
+            yield line.split()[-1]
+        finally:
+            process.terminate()
+            status = process.wait(30)
+        assert status == 0

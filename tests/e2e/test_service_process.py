@@ -18,7 +18,9 @@ import pytest
 import requests
 from workspace import Google, button, form_of, refreshed_until, words
 
+from addon.jobs.status import list_jobs
 from addon.llm.scripted import read_call_log
+from addon.store.sqlite import SqliteDocuments
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 ROWS, CONCURRENCY, COMMIT_ROWS = 120, 4, 20
@@ -115,6 +117,42 @@ def test_a_service_told_to_end_hands_over_and_no_call_is_repeated(cloud: Cloud) 
     cloud.serve()
     card = refreshed_until(cloud.google, card, "Finished")
     assert f"{ROWS} of {ROWS} rows done" in words(card)
+    assert read_call_log(cloud.calls).started.total() == ROWS
+    assert "twice" not in words(card)
+
+
+def test_calls_longer_than_the_grace_are_left_behind_and_said_to_be(cloud: Cloud) -> None:
+    cloud.environment["LOGGED_LATENCY"] = "20"
+    service = cloud.serve()
+    card = cloud.google.home()
+    card = cloud.google.click(button(card, "Run summaries"), form_of(card))
+    end = time.monotonic() + 30
+    while read_call_log(cloud.calls).started.total() < CONCURRENCY:
+        assert time.monotonic() < end
+        time.sleep(0.02)
+    service.send_signal(signal.SIGTERM)
+    service.wait(15)
+    store = SqliteDocuments(cloud.folder / "store.sqlite")
+    try:
+        (job,) = list_jobs(store)
+        shard = store.get(f"jobs/{job.job_id}/shards/0")
+    finally:
+        store.close()
+    assert shard is not None
+    assert (shard.data["owner"], shard.data["step"]) == ("", 1), "handed over, not left to its lease"
+    assert job.repeated >= CONCURRENCY
+
+
+@pytest.mark.parametrize("signal_number", [signal.SIGINT, signal.SIGQUIT])
+def test_ctrl_c_in_a_terminal_hands_over_as_well(cloud: Cloud, signal_number: signal.Signals) -> None:
+    service = cloud.serve()
+    card = cloud.google.home()
+    card = cloud.google.click(button(card, "Run summaries"), form_of(card))
+    cloud.wait_for_calls(10)
+    os.killpg(service.pid, signal_number)  # a terminal sends it to the whole group
+    service.wait(15)
+    cloud.serve()
+    card = refreshed_until(cloud.google, card, "Finished")
     assert read_call_log(cloud.calls).started.total() == ROWS
     assert "twice" not in words(card)
 

@@ -20,6 +20,7 @@ from stack import QUICK, Stack, assert_all_beside_their_text, running, summary_o
 from addon.google.errors import GoogleError
 from addon.jobs import endings
 from addon.jobs import model as decisions
+from addon.jobs import start as starting
 from addon.jobs.records import Job, job_path
 from addon.llm.base import Fatal, Prompt, Rejected, Text, Transient
 from addon.llm.scripted import ScriptedModel
@@ -84,7 +85,11 @@ def test_promise_2_what_reached_the_part_is_adopted_and_not_paid_again(
         assert len(stack.model.calls) - len(calls) <= QUICK.concurrency
 
 
-def test_a_late_holder_is_fenced_off_and_changes_nothing(tmp_path: Path, documents: Documents) -> None:
+def test_a_late_holder_is_fenced_off_and_changes_nothing(
+    tmp_path: Path, documents: Documents, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, "addon.jobs")
+    monkeypatch.setattr(decisions, "OVERDUE", timedelta(seconds=0))
     stalled, go_on = threading.Event(), threading.Event()
 
     def stall_first(step: str) -> None:
@@ -96,19 +101,13 @@ def test_a_late_holder_is_fenced_off_and_changes_nothing(tmp_path: Path, documen
         sid = stack.sheet(texts(30))
         job = stack.start(sid).job_id
         assert stalled.wait(10)
-        stack.simulator.faults.add("tasks.dispatch", "duplicate", times=None)
-        decisions_overdue = decisions.OVERDUE
-        decisions.OVERDUE = timedelta(seconds=0)
-        try:
-            status = stack.wait(job)
-        finally:
-            decisions.OVERDUE = decisions_overdue
+        status = stack.wait(job)
         before = stack.parts(job)
+        assert "fenced" not in caplog.text
         go_on.set()
-        wait_until(lambda: stack.model.in_flight == 0, "the late holder to end")
+        wait_until(lambda: "fenced" in caplog.text, "the late holder to be refused")
         assert (status.status, status.done) == ("done", 30)
         assert status.repeated >= len(stack.model.calls) - 30
-        time.sleep(0.3)  # room for the late holder to do harm
         assert stack.parts(job) == before
         assert_all_beside_their_text(stack, sid)
 
@@ -228,6 +227,8 @@ def test_lost_and_refused_answers_of_google_lose_nothing_and_make_nothing_twice(
             assert "inquiry" not in str(error)
         else:
             break
+    else:
+        pytest.fail("ten clicks in vain")
     status = stack.wait(job)
     assert (status.status, status.reason) == ("done", None)
     names = Counter(file.name for file in stack.simulator.files.list() if "part" in file.name)
@@ -255,8 +256,6 @@ def test_somebody_clearing_and_typing_into_cells_changes_nothing_but_what_is_sho
 
 
 def test_waits_at_least_as_long_as_the_provider_asks(tmp_path: Path, documents: Documents) -> None:
-    model = ScriptedModel()
-    model.enqueue([Transient("rate_limited", wait=1.0, rate_limited=True)])
     moments: list[float] = []
 
     def note(prompt: Prompt) -> None:
@@ -331,13 +330,53 @@ def test_a_result_past_its_retention_counts_as_gone_and_is_pruned(stack: Stack) 
     assert status.done == 5
 
 
-def test_an_abandoned_click_does_not_block_the_spreadsheet(stack: Stack) -> None:
+def test_the_sweep_prunes_results_past_their_retention_and_leaves_the_files(stack: Stack) -> None:
+    sid = stack.sheet(texts(5))
+    job = stack.run(sid).job_id
+    past = stack.documents.now() - timedelta(days=1)
+
+    def expire(tx: Transaction) -> None:
+        due = [item.path for item in stack.documents.query(f"spreadsheets/{sid}/results", limit=3)]
+        found = tx.get_many([*due, f"spreadsheets/{sid}"])
+        for path in found:
+            tx.update(path, {"until": past} if path in due else {"prune_at": past})
+
+    stack.documents.transact(expire)
+    wait_until(
+        lambda: len(list(stack.documents.query(f"spreadsheets/{sid}/results"))) == 2, "three to be pruned"
+    )
+    assert len(stack.parts(job)) == 5
+
+
+def test_a_refused_click_does_not_block_the_spreadsheet(stack: Stack) -> None:
     sid = stack.sheet(texts(5))
     fault = stack.simulator.faults.add("drive.create", "status", times=None, status=503)
-    with pytest.raises(Exception, match="Drive"):
+    with pytest.raises(GoogleError):
         stack.start(sid)
     fault.times = 0
     assert stack.run(sid).done == 5
+
+
+def test_a_click_that_died_while_it_created_files_does_not_block_the_spreadsheet(
+    stack: Stack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sid = stack.sheet(texts(5))
+
+    def die(*_: object) -> None:
+        raise Crash
+
+    with monkeypatch.context() as patch:
+        patch.setattr(starting, "_prepare", die)
+        patch.setattr(starting, "PREPARING", timedelta(seconds=0.5))
+        with pytest.raises(Crash):
+            stack.start(sid)
+    first = stack.start(sid)
+    assert not first.created, "another click may still be at it"
+    started = wait_until(
+        lambda: (click := stack.start(sid)).created and click, "the old click to count as dead"
+    )
+    assert stack.wait(started.job_id).done == 5
+    assert stack.status(first.job_id).status == "cancelled"
 
 
 def test_a_click_that_google_refused_can_be_pressed_again(stack: Stack) -> None:

@@ -111,7 +111,12 @@ def test_column_letters(index: int, letters: str) -> None:
 
 def test_columns_are_found_by_title_wherever_they_are_and_blank_ones_by_their_letter() -> None:
     columns = columns_of(["id", "", " text ", "id"])
-    assert columns == (Column(0, "id"), Column(1, "Column B", titled=False), Column(2, "text"), Column(3, "id"))
+    assert columns == (
+        Column(0, "id"),
+        Column(1, "Column B", titled=False),
+        Column(2, "text"),
+        Column(3, "id"),
+    )
     layout = resolve(columns, Brief(("text", "Column B"), "id", "x"))
     assert (layout.sources, layout.output) == ((2, 1), 0)
     with pytest.raises(ColumnsGone) as gone:
