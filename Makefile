@@ -12,6 +12,7 @@ $(VENV)/.runtime: requirements.lock
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed; set PYTHON=python3.x")'
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .
 	touch $@
 
 # Everything the tests and checks need.
@@ -23,7 +24,7 @@ demo: $(VENV)/.runtime
 	$(BIN)/python -m addon demo
 
 test: $(VENV)/.dev
-	$(BIN)/python -m pytest -q
+	$(BIN)/python -m pytest -q -n 2 --dist worksteal
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
@@ -32,6 +33,7 @@ lint: $(VENV)/.dev
 
 bench: $(VENV)/.dev
 	$(BIN)/python tests/benchmarks/engine.py
+	$(BIN)/python tests/benchmarks/engine.py --stores sqlite --rows 100000 --latency 0 --concurrency 16
 
 # Put the help texts and the settings table into README.md anew; a test compares them.
 readme: $(VENV)/.dev

@@ -50,9 +50,20 @@ def _number(kind: type[int] | type[float], low: float, high: float) -> Callable[
     return parse
 
 
+def _path(value: str) -> Path:
+    try:
+        return Path(value).expanduser()
+    except RuntimeError:
+        raise ValueError("must not begin with ~ and a name that has no home folder here") from None
+
+
 def _url(value: str) -> str:
-    parts = urlsplit(value)
-    if parts.scheme not in {"http", "https"} or not parts.hostname or parts.query or parts.fragment:
+    try:
+        parts = urlsplit(value)
+        complete = parts.scheme in {"http", "https"} and parts.hostname and parts.port != 0
+    except ValueError:  # brackets that do not match, or a port that is no number
+        complete = False
+    if not complete or parts.query or parts.fragment:
         raise ValueError("must be a URL such as https://summaries.example.com")
     if parts.scheme == "http" and not is_loopback(value):
         raise ValueError("must use https, unless it points at this machine (127.0.0.1 or localhost)")
@@ -78,7 +89,7 @@ class Settings:
         "ADDON_STATE",
         Path(".state"),
         "folder for the SQLite file and for everything local mode keeps",
-        lambda value: Path(value).expanduser(),
+        _path,
     )
     project: str = _setting(
         "ADDON_PROJECT", "local", "Google Cloud project of Firestore and Cloud Tasks", _text
@@ -108,7 +119,7 @@ class Settings:
         "ADDON_LOCAL_IDENTITY",
         None,
         "file with the local callers' tokens that the simulator wrote; only for endpoints on this machine",
-        lambda value: Path(value).expanduser(),
+        _path,
     )
     model: str = _setting(
         "ADDON_MODEL",

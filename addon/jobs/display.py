@@ -143,12 +143,17 @@ class Display:
             pending = dict(self._pending)
         if not pending:
             return
-        where = windows(index for item in pending.values() for index in item.rows)
         try:
-            layout, pages = self._table.read(where)
+            found = self._write(pending)
         except OutOfGrid:  # rows were deleted below: the next pass finds where the summaries belong
             self._forget(set(pending))
-            return
+        else:
+            self._tick_off(pending, found)
+
+    def _write(self, pending: dict[str, Pending]) -> set[str]:
+        """Write the summaries whose rows are still there; the keys of the rows that are."""
+        where = windows(index for item in pending.values() for index in item.rows)
+        layout, pages = self._table.read(where)
         rows = [row for page in pages for row in page]
         cells = targets(self._writable(rows, pending), {key: item.text for key, item in pending.items()})
         self._reach("before display")
@@ -161,7 +166,7 @@ class Display:
             self._reach("after display")
             with self._lock:
                 self._refused.update({keys[index]: (index, reason) for index, reason in refused.items()})
-        self._tick_off(pending, {row.key for row in rows if row.key is not None})
+        return set(keys.values())
 
     def _writable(self, rows: list[Row], pending: dict[str, Pending]) -> list[Row]:
         return [

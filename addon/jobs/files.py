@@ -43,10 +43,16 @@ def decode_brief(content: bytes) -> Brief:
     """Read a run file; raises ``ValueError`` where somebody has spoilt it."""
     try:
         data = json.loads(content)
-        sources = tuple(str(title) for title in data["source_columns"])
-        return Brief(sources, str(data["output_column"]), str(data["instructions"]))
-    except (KeyError, TypeError) as error:
+        sources, output, instructions = (
+            data[name] for name in ("source_columns", "output_column", "instructions")
+        )
+    except (KeyError, TypeError, RecursionError) as error:
         raise ValueError("the run file is not one of ours") from error
+    if not isinstance(sources, list) or not sources:
+        raise ValueError("the run file names no source columns")
+    if not all(isinstance(text, str) for text in (*sources, output, instructions)):
+        raise ValueError("the run file says something else than texts")
+    return Brief(tuple(sources), output, instructions)
 
 
 def brief_hash(brief: Brief) -> str:

@@ -147,6 +147,8 @@ class PartReader:
         if (text is None or text_hash(text) != sha256) and file_id not in self._fresh:
             self._load(file_id)
             text = self._parts[file_id].get(key)
+        elif text is not None:
+            self._parts.move_to_end(file_id)
         return text if text is not None and text_hash(text) == sha256 else None
 
     def _load(self, file_id: str) -> None:
@@ -158,4 +160,5 @@ class PartReader:
         self._fresh.add(file_id)
         self._parts.move_to_end(file_id)
         while len(self._parts) > self.KEPT:
-            self._parts.popitem(last=False)
+            forgotten, _ = self._parts.popitem(last=False)
+            self._fresh.discard(forgotten)  # otherwise its texts would count as gone

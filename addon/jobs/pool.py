@@ -74,10 +74,16 @@ class Pool:
         self._clock = clock
         self._jitter = jitter
         self._in_a_row = 0
+        self._told = clock()
         self._executor = ThreadPoolExecutor(threads, thread_name_prefix="call")
         self._workers: list[Future[None]] = [self._executor.submit(self._work) for _ in range(threads)]
         for worker in self._workers:
             worker.add_done_callback(self._ended)
+
+    @property
+    def told(self) -> float:
+        """Seconds for which the provider still asks to be left alone."""
+        return max(0.0, self._told - self._clock())
 
     def check(self) -> None:
         """Notice a model adapter that broke its promise not to raise: no row can go on until it is mended."""
@@ -119,8 +125,8 @@ class Pool:
             item.spent += outcome.usage
         if isinstance(outcome, Fatal):
             self.fatal = outcome.reason
-            self._feed.again(item, self._clock())
             self._feed.close()
+            self._feed.again(item, self._clock())
         elif isinstance(outcome, Empty) and item.tries == 1:
             self._feed.again(item, self._clock())
         else:
@@ -130,14 +136,15 @@ class Pool:
         self._in_a_row += 1
         if outcome.reason == "timeout":
             self.repeats += 1
+        self._told = max(self._told, self._clock() + (outcome.wait or 0.0))
         pause = min(FIRST_PAUSE * 2 ** (item.tries - 1), LONGEST_PAUSE)
         at = self._clock() + max(outcome.wait or 0.0, pause) + pause * self._jitter()
         too_long = outcome.wait is not None and outcome.wait > LONGEST_WAIT
         if too_long or self._in_a_row >= SILENT:
             self.silent = not too_long
             self.suspended = max(outcome.wait or 0.0, self.suspended or 0.0)
-            self._feed.again(item, at)
             self._feed.close()
+            self._feed.again(item, at)
         elif item.tries >= MAX_TRIES and not outcome.rate_limited:
             self._feed.answered(item, "model_error", success=False)
         else:

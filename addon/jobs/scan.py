@@ -7,7 +7,7 @@ from addon.jobs.decide import Policy, Verdict, decide
 from addon.jobs.display import Display
 from addon.jobs.feed import Feed, Item, Page
 from addon.jobs.parts import PartReader
-from addon.jobs.records import Failure, Result, failures_path, results_path
+from addon.jobs.records import Failure, Result, failure_path, failures_path, results_path
 from addon.rows.keys import shard_of, text_hash
 from addon.rows.table import PAGE_ROWS, Row, Table
 from addon.store.documents import Documents
@@ -17,6 +17,9 @@ WIDER = 2
 
 LOOKUP = 30
 """Values one ``in`` condition takes."""
+
+LOOKS = 2
+"""Times a row is looked up in one pass: again if its key was committed after its page was looked up."""
 
 
 class Closed(Exception):
@@ -39,14 +42,15 @@ class Scan:
     ----------
     pages
         Pages met so far, in order.
-    shown
-        Summaries given to the display.
+    unchecked
+        Rows that another pass must look at: their summaries were given to the display, or they would have
+        to be called although their key has been committed in this pass.
     lost
         Results whose summary is no longer in their part; their rows are made again.
     failures
         The job's failures by key, as they were when the pass began.
     failures_met
-        Those of their keys that a row still has.
+        Those of their keys that a row without a summary still has.
     """
 
     def __init__(
@@ -62,7 +66,7 @@ class Scan:
         void: set[str],
     ) -> None:
         self.pages: list[Page] = []
-        self.shown = 0
+        self.unchecked = 0
         self.lost = 0
         self.failures_met: set[str] = set()
         self.failures: dict[str, Failure] = {}
@@ -98,18 +102,27 @@ class Scan:
         return shard_of(row.key, self._policy.job.shards) == self._number
 
     def _page(self, page: Page, rows: list[Row]) -> None:
-        self._reader.begin()
-        while rows:
+        for _ in range(LOOKS):
+            self._reader.begin()
             results = self._look_up(rows)
             ours = self._ours(rows, results)
             tally: Counter[str] = Counter()
             again: list[Row] = []
-            for row in rows:
+            for row in _part_by_part(rows, results):
                 if not self._row(page, row, results, ours, tally):
                     again.append(row)
             for kind, count in tally.items():
                 self._feed.settle(page, kind, count)
+            if not again:
+                return
             rows = again
+            self._learn_failures(rows)
+        self.unchecked += len(rows)
+
+    def _learn_failures(self, rows: list[Row]) -> None:
+        """Notice failures that were committed since the pass began."""
+        found = self._documents.get_many(failure_path(self._policy.job_id, row.key or "") for row in rows)
+        self.failures |= {_id(path): Failure.from_data(item.data) for path, item in found.items()}
 
     def _row(
         self,
@@ -123,19 +136,19 @@ class Scan:
         key = row.key or ""
         result = None if key in self._void else results.get(key)
         verdict = self._verdict(row, result)
-        if key in self.failures:
-            self.failures_met.add(key)
         if verdict is Verdict.ASK:
             verdict = Verdict.SHOW if text_hash(row.output) in ours else Verdict.DONE
         if verdict is Verdict.SHOW and result is not None:
             text = self._reader.text(result.part, key, result.sha256)
             if text is not None:
                 self._display.add(key, text, {row.index}, replace=bool(row.output))
-                self.shown += 1
+                self.unchecked += 1
                 verdict = Verdict.DONE
             else:
                 self.lost += 1
                 verdict = Verdict.CALL
+        if key in self.failures and verdict not in {Verdict.DONE, Verdict.KEPT}:
+            self.failures_met.add(key)
         if verdict is Verdict.CALL:
             return self._call(page, row, key in results)
         made = verdict is Verdict.DONE and result is not None and result.job == self._policy.job_id
@@ -189,6 +202,11 @@ def failures_of(documents: Documents, job_id: str) -> dict[str, Failure]:
     """All failures of a job by key."""
     found = documents.query(failures_path(job_id))
     return {_id(item.path): Failure.from_data(item.data) for item in found}
+
+
+def _part_by_part(rows: list[Row], results: dict[str, Result]) -> list[Row]:
+    """Rows without a result first, then those of each part together: so each part is read once a page."""
+    return sorted(rows, key=lambda row: results[row.key].part if row.key in results else "")
 
 
 def _id(path: str) -> str:

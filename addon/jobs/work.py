@@ -80,7 +80,7 @@ class LinkWork:
         self._void: set[str] = set()
         self._lost = 0
         self._told_repeats = 0
-        self._batch: list[Item] = []
+        self._written = 0
         self._closing, self._dirty = shard.closing, shard.dirty
         self._cursor, self._settled = shard.cursor, Counter(shard.settled)
 
@@ -145,10 +145,11 @@ class LinkWork:
         found = self._tools.documents.get_many(paths)
         known = {paths[path]: Result.from_data(item.data) for path, item in found.items()}
         self._committer.adopt(rows, known)
+        held = {(row.key, text_hash(row.summary)) for row in rows}
         here = self._tools.documents.query(collection, where=[("part", "==", self._writer.file_id)])
         for item in here:
             key = item.path.rsplit("/", 1)[1]
-            if not _holds(rows, key, Result.from_data(item.data)):
+            if (key, item.data["sha256"]) not in held:
                 self._void.add(key)
                 self._lost += 1
 
@@ -174,6 +175,8 @@ class LinkWork:
 
     def _pass(self) -> Ending | None:
         number = None if self._closing else self._chain.number
+        self._lost += self._scan.lost if self._scan else 0
+        self._written = self._display.writes
         self._scan = Scan(
             self._tools.documents,
             self._table,
@@ -185,7 +188,6 @@ class LinkWork:
             max(self._cursor, 1),
             self._void,
         )
-        written = self._display.writes
         future = self._scanner.submit(self._scan.run)
         future.add_done_callback(lambda _: self._feed.poke())
         while True:
@@ -196,9 +198,13 @@ class LinkWork:
                 return self._wind_down(ending)
             if future.done() and self._feed.idle:
                 self._flush(self._chain.ttl)
-                # A write after the scan has read its row was not checked: another pass looks at it.
-                self._dirty = self._dirty or self._scan.shown > 0 or self._display.writes > written
+                self._dirty = self._unchecked()
                 return None
+
+    def _unchecked(self) -> bool:
+        """Whether another pass must follow: a write after the scan has read its row was not checked."""
+        seen = self._scan is None or self._scan.unchecked == 0
+        return self._dirty or not seen or self._display.writes > self._written
 
     def _why_end(self, scanning: Future[None]) -> Ending | None:
         self._pool.check()
@@ -229,7 +235,7 @@ class LinkWork:
             self._beat()
         if commit and ending.reason not in NO_DISPLAY:
             self._flush(max(1.0, end - time.monotonic()))
-        return ending
+        return replace(ending, delay=max(ending.delay, self._pool.told))
 
     # its parts
 
@@ -287,14 +293,7 @@ class LinkWork:
             "cursor": pages[-1].end if pages else self._cursor,
             "settled": dict(self._settled + self._feed.tally(pages)),
             "tally": self.tally(),
-            "dirty": self._dirty,
+            "dirty": self._unchecked(),
             "lost": self._shard.lost + lost,
             "timeouts": self._shard.timeouts + self._pool.repeats,
         }
-
-
-def _holds(rows: list[PartRow], key: str, result: Result) -> bool:
-    if result.row >= len(rows):
-        return False
-    row = rows[result.row]
-    return row.key == key and text_hash(row.summary) == result.sha256

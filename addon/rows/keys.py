@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 
@@ -19,7 +20,18 @@ ERROR_VALUES = frozenset(
 )
 """What `FORMATTED_VALUE` shows for a formula that failed or has not been computed yet."""
 
-_INVISIBLE = dict.fromkeys(map(ord, "\u200b\u200c\u200d\u2060\ufeff\u00ad\u200e\u200f"))
+_INVISIBLE = re.compile(
+    r"[\s\x00-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f"
+    r"\u202a-\u202e\u2060-\u206f\u2800\u3164\ufe00-\ufe0f\ufeff\uffa0\U000e0000-\U000e0fff]*"
+)
+"""Spaces, controls, and what Unicode calls default ignorable: joiners, writing directions, fillers."""
+
+_LONGEST_CHARACTER = 32
+"""Code points that may make up one visible character; Unicode's stream-safe text has at most 31."""
+_JOINER = "\u200d"
+_ATTACHED = re.compile("[\u1160-\u11ff\u200d\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f]")
+"""What belongs to the character before it and is no mark: Korean vowels and finals, skin tones, tags."""
+_FLAG_LETTER = re.compile("[\U0001f1e6-\U0001f1ff]")
 _REPLACEMENT = "\ufffd"
 
 
@@ -46,7 +58,7 @@ def _clean_character(character: str) -> str:
 
 def is_blank(text: str) -> bool:
     """Whether nobody would see anything in the cell: only spaces and invisible characters."""
-    return not text.translate(_INVISIBLE).strip()
+    return _INVISIBLE.fullmatch(text) is not None
 
 
 def utf16_units(text: str) -> int:
@@ -55,13 +67,27 @@ def utf16_units(text: str) -> int:
 
 
 def cap_summary(text: str) -> str:
-    """Shorten a summary to `SUMMARY_LIMIT` UTF-16 units, never inside a character, marked by an ellipsis."""
+    """Shorten a summary to `SUMMARY_LIMIT` UTF-16 units, marked by an ellipsis.
+
+    What people see as one character (a letter with its marks, an emoji of several) is not cut in two.
+    """
     if len(text) * 2 <= SUMMARY_LIMIT or utf16_units(text) <= SUMMARY_LIMIT:
         return text
     kept = text.encode("utf-16-le")[: (SUMMARY_LIMIT - 1) * 2].decode("utf-16-le", errors="ignore")
-    while kept and (unicodedata.combining(kept[-1]) or kept[-1] in "\u200d\ufe0f"):
-        kept = kept[:-1]
-    return kept + "…"
+    longest = len(kept)
+    for cut in range(longest, longest - _LONGEST_CHARACTER, -1):
+        if not _inside_character(text[cut - 1], text[cut]):
+            return text[:cut] + "…"
+    return kept + "…"  # nobody writes characters that long
+
+
+def _inside_character(before: str, after: str) -> bool:
+    return (
+        before == _JOINER
+        or unicodedata.category(after).startswith("M")
+        or _ATTACHED.match(after) is not None
+        or (_FLAG_LETTER.match(before) is not None and _FLAG_LETTER.match(after) is not None)
+    )
 
 
 def idempotency_key(

@@ -159,18 +159,25 @@ class Table:
         in it. If the columns turn out to have moved since the last read, the request is made again.
         """
         while True:
-            layout = self._layout
+            layout = self._layout or self._look_for_columns()
             areas = [Area(HEADER_ROW, HEADER_ROW + 1, 0, None)]
-            if layout is not None:
-                for first, end in windows:
-                    areas += [
-                        Area(first, end, column, column + 1) for column in (*layout.sources, layout.output)
-                    ]
-            answer = self._sheets.read(self._spreadsheet_id, self._sheet_id, areas)
+            for first, end in windows:
+                areas += [Area(first, end, column, column + 1) for column in (*layout.sources, layout.output)]
+            try:
+                answer = self._sheets.read(self._spreadsheet_id, self._sheet_id, areas)
+            except OutOfGrid:
+                if self._look_for_columns() == layout:
+                    raise  # the rows are not there any more
+                continue  # columns moved, and the sheet has fewer now
             now = resolve(columns_of(answer[0][0] if answer[0] else ()), self._brief)
             if now == layout:
                 return now, self._rows(windows, answer[1:])
             self._layout = now
+
+    def _look_for_columns(self) -> Layout:
+        header = read_header(self._sheets, self._spreadsheet_id, self._sheet_id)
+        self._layout = resolve(header, self._brief)
+        return self._layout
 
     def pages(
         self, first: int = HEADER_ROW + 1, *, page_rows: int = PAGE_ROWS
@@ -185,8 +192,14 @@ class Table:
             last = end >= height
             try:
                 _, (rows,) = self.read([(first, None if last else end)])
-            except OutOfGrid:
-                return  # the grid has shrunk to above this page: there is nothing here any more
+            except OutOfGrid:  # rows were deleted meanwhile: perhaps above this page, perhaps in it
+                now = self.height()
+                if now <= first:
+                    return
+                if now >= height:
+                    raise
+                height = now
+                continue
             yield (max(end, first + len(rows)), rows)
             if last:
                 return

@@ -1,81 +1,58 @@
-"""In-memory stand-ins for Sheets, Drive and the queue, and a job worked link by link in the test's own thread.
-
-They behave like Google where the core depends on it, and nowhere else; the simulator is the faithful one.
-"""
+"""Sheets, Drive and a model in memory, as far as the code under test asks of them."""
 
 import hashlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import replace
-from pathlib import Path
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
-from addon.google.access import UserAccess
 from addon.google.areas import Area
 from addon.google.cells import Run
 from addon.google.drive import FileInfo
-from addon.google.errors import FileMissing, OutOfGrid
+from addon.google.errors import FileMissing, OutOfGrid, TryAgain
 from addon.google.sheets import SheetInfo, SpreadsheetInfo
-from addon.jobs.link import LinkAnswer, LinkMessage, run_link
-from addon.jobs.parts import PartRow, decode
-from addon.jobs.plan import StartRequest
-from addon.jobs.records import Failure, Job, Shard, failures_path, job_path, shard_path
-from addon.jobs.start import Desk, start
-from addon.jobs.status import JobStatus, job_status
-from addon.jobs.tools import Tools
-from addon.llm.base import LanguageModel
-from addon.llm.scripted import ScriptedModel
-from addon.settings import Settings
-from addon.store.sqlite import SqliteDocuments
-
-SID = "the-sheet"
-SOURCE, OUTPUT = 1, 2
-"""Columns of the source text and of the summary."""
-
-QUICK = Settings(
-    concurrency=4, commit_rows=10, commit_seconds=0.02, display_seconds=0.05, lease_ttl=20.0, model_timeout=5.0
-)
+from addon.llm.base import Outcome, Prompt, Text
 
 
-class Sheets:
-    """One sheet of ragged rows.
+class FakeSheets:
+    """One sheet (id 0) of one spreadsheet: ``rows`` hold its texts, ``height`` and ``width`` are its grid.
 
-    Attributes
-    ----------
-    deaf
-        Rows whose output cell takes no value, as a cell inside a merged one.
-    before_write
-        Called with the runs before they are written.
+    As with Google, an area must lie inside the grid as a whole, and blank ends of an answer are left out.
+    ``before`` is called with ``"info"``, ``"read"`` or ``"write"`` before each request is carried out;
+    ``refuse`` maps rows to the reason their cells are refused for.
     """
 
-    def __init__(self, rows: list[list[str]], height: int | None = None) -> None:
-        self.rows = rows
-        self.height = height or max(1000, len(rows))
-        self.reads = 0
-        self.writes: list[Sequence[Run]] = []
-        self.deaf: set[int] = set()
-        self.before_write: Callable[[Sequence[Run]], object] = lambda _: None
+    def __init__(self, rows: Iterable[Sequence[str]] = (), *, height: int = 1000, width: int = 26) -> None:
+        self.rows: list[list[str]] = [list(row) for row in rows]
+        self.height = max(height, len(self.rows))
+        self.width = width
+        self.sheet_id = 0
+        self.requests: list[str] = []
+        self.areas: list[tuple[Area, ...]] = []
+        self.runs: list[Run] = []
+        self.refuse: dict[int, str] = {}
+        self.before: Callable[[str], None] = lambda name: None
+        self._lock = threading.Lock()
+
+    def _request(self, name: str) -> None:
+        self.requests.append(name)
+        self.before(name)
 
     def info(self, spreadsheet_id: str, *, deadline: float | None = None) -> SpreadsheetInfo:
-        sheet = SheetInfo(0, "Sheet", 0, self.height, 26, False, "GRID")
-        return SpreadsheetInfo("Book", "en_US", "UTC", (sheet,))
+        self._request("info")
+        sheet = SheetInfo(self.sheet_id, "Sheet1", 0, self.height, self.width, False, "GRID")
+        return SpreadsheetInfo("Book", "en", "UTC", (sheet,))
 
     def read(
         self, spreadsheet_id: str, sheet_id: int, areas: Sequence[Area], *, deadline: float | None = None
     ) -> list[list[list[str]]]:
-        self.reads += 1
-        return [self._block(area) for area in areas]
-
-    def _block(self, area: Area) -> list[list[str]]:
-        if area.first_row >= self.height:
-            raise OutOfGrid("outside", service="Sheets", status=400)
-        block = [row[area.first_column : area.end_column] for row in self.rows[area.first_row : area.end_row]]
-        for row in block:
-            while row and row[-1] == "":
-                row.pop()
-        while block and not block[-1]:
-            block.pop()
-        return block
+        self._request("read")
+        with self._lock:
+            self.areas.append(tuple(areas))
+            for area in areas:
+                self._check(area.first_row, area.end_row, self.height)
+                self._check(area.first_column, area.end_column, self.width)
+            return [self._values(area) for area in areas]
 
     def write(
         self,
@@ -83,62 +60,58 @@ class Sheets:
         sheet_id: int,
         runs: Sequence[Run],
         *,
-        grid: tuple[int, int] | None = None,
-        deadline: float | None = None,
+        grid: Any = None,
+        deadline: Any = None,
     ) -> dict[int, str]:
-        self.before_write(runs)
-        if any(run.row + len(run.texts) > self.height for run in runs):
-            raise OutOfGrid("outside", service="Sheets", status=400)
-        self.writes.append(runs)
-        for run in runs:
-            for row, text in enumerate(run.texts, run.row):
-                if row not in self.deaf:
-                    self.put(row, run.column, text)
-        return {}
+        self._request("write")
+        with self._lock:
+            for run in runs:
+                self._check(run.row, run.row + len(run.texts), self.height)
+                self._check(run.column, run.column + 1, self.width)
+            self.runs += runs
+            cells = [(row, run.column, text) for run in runs for row, text in enumerate(run.texts, run.row)]
+            for row, column, text in cells:
+                if row not in self.refuse:
+                    self.put(row, column, text)
+            return {row: self.refuse[row] for row, _, _ in cells if row in self.refuse}
 
     def put(self, row: int, column: int, text: str) -> None:
-        """Type into a cell."""
+        """Type a text into a cell."""
         while len(self.rows) <= row:
             self.rows.append([])
-        cells = self.rows[row]
-        cells += [""] * (column + 1 - len(cells))
-        cells[column] = text
+        texts = self.rows[row]
+        texts += [""] * (column + 1 - len(texts))
+        texts[column] = text
 
-    def column(self, column: int = OUTPUT) -> list[str]:
-        """A column's cells below the header."""
-        return [row[column] if column < len(row) else "" for row in self.rows[1:]]
+    def shows(self, row: int, column: int) -> str:
+        """What a cell shows."""
+        texts = self.rows[row] if row < len(self.rows) else []
+        return texts[column] if column < len(texts) else ""
+
+    def _values(self, area: Area) -> list[list[str]]:
+        block = [list(row[area.first_column : area.end_column]) for row in self.rows]
+        block = block[area.first_row : area.end_row]
+        for texts in block:
+            while texts and texts[-1] == "":
+                texts.pop()
+        while block and not block[-1]:
+            block.pop()
+        return block
+
+    def _check(self, first: int, end: int | None, size: int) -> None:
+        if first >= size or (end is not None and end > size):
+            raise OutOfGrid("no such cells", service="Sheets", status=400)
 
 
-class Drive:
-    """Files by id. ``before_update`` is called with id and content before they are written."""
+class FakeDrive:
+    """Files by id. ``broken`` makes every update fail as a silent Drive does; ``downloads`` counts."""
 
-    def __init__(self) -> None:
-        self.files: dict[str, bytes] = {}
-        self.made = 0
-        self.updates = 0
+    def __init__(self, files: dict[str, bytes] | None = None) -> None:
+        self.files = dict(files or {})
+        self.trashed: set[str] = set()
+        self.broken = False
         self.downloads = 0
-        self.before_update: Callable[[str, bytes], object] = lambda *_: None
-
-    def generate_ids(self, n: int, *, deadline: float | None = None) -> list[str]:
-        self.made += n
-        return [f"file{self.made - number}" for number in range(n)]
-
-    def create_folder(self, file_id: str, name: str, properties: Mapping[str, str]) -> FileInfo:
-        self.files[file_id] = b""
-        return self.info(file_id)
-
-    def create_file(
-        self, file_id: str, name: str, parent: str, content: bytes, *, mime_type: str, properties: object = None
-    ) -> FileInfo:
-        self.files.setdefault(file_id, content)
-        return self.info(file_id)
-
-    def update(self, file_id: str, content: bytes, deadline: float | None = None) -> None:
-        self.before_update(file_id, content)
-        if file_id not in self.files:
-            raise FileMissing("gone", service="Drive", status=404)
-        self.updates += 1
-        self.files[file_id] = content
+        self.created: list[str] = []
 
     def download(self, file_id: str, *, deadline: float | None = None) -> bytes:
         self.downloads += 1
@@ -146,128 +119,43 @@ class Drive:
             raise FileMissing("gone", service="Drive", status=404)
         return self.files[file_id]
 
+    def update(self, file_id: str, content: bytes, deadline: float | None = None) -> FileInfo:
+        if self.broken:
+            raise TryAgain("silent", service="Drive", outcome_unknown=True)
+        if file_id not in self.files:
+            raise FileMissing("gone", service="Drive", status=404)
+        self.files[file_id] = content
+        return self.info(file_id)
+
+    def create_file(
+        self,
+        file_id: str,
+        name: str,
+        parent: str,
+        content: bytes,
+        mime_type: str = "text/csv",
+        properties: object = None,
+    ) -> FileInfo:
+        if file_id not in self.files:
+            self.files[file_id] = content
+            self.created.append(file_id)
+        return self.info(file_id)
+
     def info(self, file_id: str, *, deadline: float | None = None) -> FileInfo:
         if file_id not in self.files:
             raise FileMissing("gone", service="Drive", status=404)
         content = self.files[file_id]
-        sha256 = hashlib.sha256(content).hexdigest()
-        return FileInfo(file_id, file_id, f"https://drive/{file_id}", len(content), sha256, False, {})
-
-    def share(self, *_: object) -> None:
-        """Everybody may."""
+        digest = hashlib.sha256(content).hexdigest()
+        link = f"https://drive.example/{file_id}"
+        return FileInfo(file_id, file_id, link, len(content), digest, file_id in self.trashed, {})
 
 
-class Tasks:
-    """The queue: what was enqueued and not taken yet, each name once."""
+@dataclass
+class FakeModel:
+    """A model with a name and settings that answers with the first field."""
 
-    def __init__(self) -> None:
-        self.queue: list[dict[str, Any]] = []
-        self.names: list[str] = []
-        self.due: list[Any] = []
+    name: str = "model-1"
+    settings: dict[str, str | int | float | bool] = field(default_factory=dict)
 
-    def enqueue(
-        self, name: str, path: str, body: Mapping[str, str | int], *, not_before: object = None
-    ) -> bool:
-        if name in self.names:
-            return False
-        self.names.append(name)
-        self.due.append(not_before)
-        self.queue.append(dict(body))
-        return True
-
-
-class World:
-    """A user, a sheet, and the service that works for them."""
-
-    def __init__(
-        self,
-        folder: Path,
-        texts: Iterable[str],
-        *,
-        model: LanguageModel | None = None,
-        settings: Settings = QUICK,
-        reach: Callable[[str], None] = lambda _: None,
-    ) -> None:
-        rows = [["id", "text"], *([str(number), text] for number, text in enumerate(texts, 1))]
-        self.sheets, self.drive, self.tasks = Sheets(rows), Drive(), Tasks()
-        self.documents = SqliteDocuments(folder / "store.db")
-        self.model = model or ScriptedModel()
-        self.settings = settings
-        self.stopping = False
-        self.reach = reach
-        self.clicks = 0
-        self.answers: list[LinkAnswer] = []
-
-    def start(self, **changes: Any) -> str:
-        """Click Run summaries; the job's id."""
-        self.clicks += 1
-        request = StartRequest(
-            SID, 0, ("text",), "Summary", "Summarise.", "new_or_changed", f"click{self.clicks}"
-        )
-        desk = Desk(self.documents, self.tasks, self.model, self.settings, "worker@example")  # type: ignore[arg-type]
-        user = UserAccess("user", self.sheets, self.drive)  # type: ignore[arg-type]
-        return start(desk, user, replace(request, **changes)).job_id
-
-    def link(self) -> LinkAnswer:
-        """Deliver the oldest task."""
-        tools = Tools(
-            self.documents,
-            self.sheets,  # type: ignore[arg-type]
-            self.drive,  # type: ignore[arg-type]
-            self.model,
-            self.settings,
-            lambda: self.stopping,
-            lambda step: self.reach(step),
-        )
-        answer = run_link(tools, self.tasks, LinkMessage(**self.tasks.queue.pop(0)))  # type: ignore[arg-type]
-        self.answers.append(answer)
-        return answer
-
-    def work(self, most: int = 20) -> None:
-        """Deliver tasks until none is left, at most ``most``."""
-        while self.tasks.queue and most:
-            self.link()
-            most -= 1
-        assert most, "the chain does not end"
-
-    def run(self, **changes: Any) -> JobStatus:
-        """Click, and work until nothing is left to do."""
-        job = self.start(**changes)
-        self.work()
-        return self.status(job)
-
-    def status(self, job: str) -> JobStatus:
-        status = job_status(self.documents, job)
-        assert status is not None
-        return status
-
-    def job(self, job: str) -> Job:
-        snapshot = self.documents.get(job_path(job))
-        assert snapshot is not None
-        return Job.from_data(snapshot.data)
-
-    def shard(self, job: str, number: int = 0) -> Shard:
-        snapshot = self.documents.get(shard_path(job, number))
-        assert snapshot is not None
-        return Shard.from_data(snapshot.data)
-
-    def failures(self, job: str) -> list[Failure]:
-        return [Failure.from_data(item.data) for item in self.documents.query(failures_path(job))]
-
-    def part(self, file_id: str) -> list[PartRow]:
-        return decode(self.drive.files[file_id])
-
-
-@contextmanager
-def world(folder: Path, texts: Iterable[str], **options: Any) -> Any:
-    """A `World` whose store is closed in the end."""
-    made = World(folder, texts, **options)
-    try:
-        yield made
-    finally:
-        made.documents.close()
-
-
-def summary_of(text: str) -> str:
-    """What the scripted model answers by default."""
-    return f"summary of {' '.join(text.split())[:40].rstrip()}"
+    def summarise(self, prompt: Prompt, timeout: float) -> Outcome:
+        return Text("summary of " + prompt.fields[0][1])

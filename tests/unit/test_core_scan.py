@@ -4,7 +4,7 @@ import threading
 from pathlib import Path
 
 import pytest
-from stand_ins import OUTPUT, QUICK, SOURCE, World, summary_of, world
+from link_world import OUTPUT, QUICK, SOURCE, World, summary_of, world
 
 from addon.jobs import scan as scans
 from addon.jobs.commands import retry

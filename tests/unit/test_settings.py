@@ -1,0 +1,168 @@
+"""Settings: every variable, its good and bad values, one sentence each."""
+
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from addon.settings import Settings, SettingsError, from_environment, is_loopback
+
+GOOD: dict[str, list[tuple[str, object]]] = {
+    "ADDON_STORE": [("sqlite", "sqlite"), ("firestore", "firestore")],
+    "ADDON_STATE": [("/tmp/x", Path("/tmp/x")), ("~/x", Path.home() / "x"), ("rel", Path("rel"))],
+    "ADDON_PROJECT": [("p", "p")],
+    "ADDON_QUEUE": [("projects/p/locations/l/queues/q",) * 2],
+    "ADDON_BASE_URL": [
+        ("https://a.example.com/", "https://a.example.com"),
+        ("https://a.example.com:8443/base/", "https://a.example.com:8443/base"),
+        ("http://[::1]:8080", "http://[::1]:8080"),
+    ],
+    "ADDON_SHEETS_ENDPOINT": [("http://127.0.0.1:1", "http://127.0.0.1:1"), ("https://s.example.com",) * 2],
+    "ADDON_DRIVE_ENDPOINT": [("http://localhost:2", "http://localhost:2")],
+    "ADDON_TASKS_ENDPOINT": [("https://tasks.example.com",) * 2],
+    "ADDON_MODEL": [("my.module:make",) * 2, ("builtin", "builtin")],
+    "ADDON_MODEL_TIMEOUT": [("2.5", 2.5), ("0.1", 0.1), ("600", 600.0)],
+    "ADDON_CONCURRENCY": [("1", 1), ("256", 256)],
+    "ADDON_LINK_BUDGET": [("10", 10.0), ("0.1", 0.1), ("1500", 1500.0)],
+    "ADDON_LEASE_TTL": [("1", 1.0), ("600", 600.0)],
+    "ADDON_COMMIT_ROWS": [("1", 1), ("400", 400)],
+    "ADDON_COMMIT_SECONDS": [("0.01", 0.01), ("30", 30.0)],
+    "ADDON_DISPLAY_SECONDS": [("0.05", 0.05), ("300", 300.0)],
+    "ADDON_ROWS_PER_SHARD": [("1", 1), ("1000000", 1_000_000)],
+    "ADDON_RETENTION_DAYS": [("1", 1), ("3650", 3650)],
+}
+URLS = [
+    "ftp://x",
+    "x",
+    "//x",
+    "http://",
+    "https://x?y=1",
+    "https://x#y",
+    "http://[::1",
+    "http://localhost:port",
+]
+FLOATS = ["soon", "nan", "inf", "-1", "0", "1e9", "1,5"]
+WHOLE = ["many", "0", "-1", "1.5", "1e9", "10000000", "9" * 5000]
+BAD: dict[str, list[str]] = {
+    "ADDON_STORE": ["mysql", "SQLITE", "sqlite,firestore"],
+    "ADDON_STATE": ["~nobody-has-this-name/x"],
+    "ADDON_QUEUE": [
+        "summaries",
+        "projects/p/locations/l/queues/",
+        "projects/p/queues/q",
+        "/projects/p/locations/l/q",
+    ],
+    "ADDON_BASE_URL": [*URLS, "http://a.example.com"],
+    "ADDON_SHEETS_ENDPOINT": [*URLS, "http://sheets.example.com"],
+    "ADDON_DRIVE_ENDPOINT": [*URLS, "http://127.0.0.1.example.com"],
+    "ADDON_TASKS_ENDPOINT": [*URLS, "http://localhost@example.com"],
+    "ADDON_LOCAL_IDENTITY": ["~nobody-has-this-name/x"],
+    "ADDON_MODEL": ["YOUR_MODEL_HERE", "module", "module:", ":make", "a b:c", "gpt-4:latest"],
+    "ADDON_MODEL_TIMEOUT": FLOATS,
+    "ADDON_CONCURRENCY": [*WHOLE, "257"],
+    "ADDON_LINK_BUDGET": [*FLOATS, "1500.1"],
+    "ADDON_LEASE_TTL": [*FLOATS, "0.9"],
+    "ADDON_COMMIT_ROWS": [*WHOLE, "401"],
+    "ADDON_COMMIT_SECONDS": FLOATS,
+    "ADDON_DISPLAY_SECONDS": FLOATS,
+    "ADDON_ROWS_PER_SHARD": WHOLE,
+    "ADDON_RETENTION_DAYS": [*WHOLE, "3651"],
+}
+ANY_TEXT_IS_GOOD = {"ADDON_PROJECT"}
+LOCAL = {f"ADDON_{name}_ENDPOINT": "http://127.0.0.1:1" for name in ("SHEETS", "DRIVE", "TASKS")}
+VARIABLES = {item.metadata["variable"]: item.name for item in fields(Settings)}
+
+
+def pairs(table: dict[str, list]) -> list[tuple]:  # type: ignore[type-arg]
+    return [(variable, value) for variable, values in table.items() for value in values]
+
+
+def test_the_defaults_are_what_an_empty_environment_gives() -> None:
+    assert from_environment({}) == Settings()
+
+
+def test_every_variable_is_tried_here_and_explained_there() -> None:
+    assert {*GOOD, "ADDON_LOCAL_IDENTITY"} == {*BAD} | ANY_TEXT_IS_GOOD == {*VARIABLES}
+    assert all(item.metadata["meaning"] for item in fields(Settings))
+
+
+@pytest.mark.parametrize(("variable", "value"), pairs(GOOD))
+def test_a_good_value_is_taken(variable: str, value: tuple[str, object]) -> None:
+    raw, taken = value
+    settings = from_environment({variable: f" {raw} "})
+    assert getattr(settings, VARIABLES[variable]) == taken
+    assert type(getattr(settings, VARIABLES[variable])) is type(taken)
+
+
+@pytest.mark.parametrize(("variable", "value"), pairs(BAD), ids=lambda text: text[:40])
+def test_a_bad_value_is_one_sentence(variable: str, value: str) -> None:
+    with pytest.raises(SettingsError) as error:
+        from_environment({variable: value})
+    sentence = str(error.value)
+    assert sentence.startswith(f"{variable} is {value!r}, but must ")
+    assert sentence.endswith(".")
+    assert "\n" not in sentence
+    assert error.value.__cause__ is None
+    assert error.value.__suppress_context__ or error.value.__context__ is None
+
+
+@given(st.sampled_from(sorted(VARIABLES)), st.text(st.characters(exclude_characters="\x00")))
+def test_whatever_is_set_is_taken_or_refused_in_one_sentence(variable: str, value: str) -> None:
+    try:
+        from_environment({variable: value})
+    except SettingsError as error:
+        assert str(error).startswith(variable)
+        assert "\n" not in str(error)
+
+
+@pytest.mark.parametrize("variable", VARIABLES)
+@pytest.mark.parametrize("value", ["", "  "])
+def test_an_empty_value_is_the_default(variable: str, value: str) -> None:
+    assert from_environment({variable: value}) == Settings()
+
+
+def test_variables_of_other_programs_are_none_of_its_business() -> None:
+    assert from_environment({"PATH": "/bin", "MY_ADDON_STORE": "x", "addon_store": "x"}) == Settings()
+
+
+@pytest.mark.parametrize("variable", ["ADDON_CONCURENCY", "ADDON_", "ADDON_store"])
+def test_a_misspelt_variable_is_not_passed_over(variable: str) -> None:
+    with pytest.raises(SettingsError, match=f"{variable} is not a setting of this program"):
+        from_environment({variable: "4"})
+
+
+def test_the_process_environment_is_read_where_none_is_given(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ADDON_CONCURRENCY", "3")
+    assert from_environment().concurrency == 3
+
+
+@pytest.mark.parametrize("away", LOCAL)
+def test_the_simulators_identity_contradicts_an_endpoint_away_from_this_machine(away: str) -> None:
+    environment = {**LOCAL, "ADDON_LOCAL_IDENTITY": "identity.json"}
+    assert from_environment(environment).local_identity == Path("identity.json")
+    with pytest.raises(SettingsError, match=r"^ADDON_LOCAL_IDENTITY is for the simulator only.*\.$"):
+        from_environment({**environment, away: "https://away.example.com"})
+
+
+def test_it_is_local_only_if_every_endpoint_is() -> None:
+    assert from_environment(LOCAL).local
+    for left_out in LOCAL:
+        assert not from_environment({name: url for name, url in LOCAL.items() if name != left_out}).local
+
+
+@pytest.mark.parametrize(
+    ("url", "here"),
+    [
+        ("http://127.0.0.1:8080", True),
+        ("http://LOCALHOST/x", True),
+        ("http://[::1]", True),
+        ("http://127.0.0.1.example.com", False),
+        ("http://localhost@example.com", False),
+        ("http://0.0.0.0", False),
+        ("https://sheets.googleapis.com", False),
+    ],
+)
+def test_what_counts_as_this_machine(url: str, here: bool) -> None:
+    assert is_loopback(url) is here
