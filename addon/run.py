@@ -141,7 +141,9 @@ class _Run:
         with services.user_access(self._simulator.identity.user.token, "local") as user:
             try:
                 started = start(services.desk, user, request)
-                if not started.created and not self._same_work(user, started.job_id, request):
+                # A file edited since may have no output column any more: a new start makes it.
+                fits = request.output_column in columns and self._same_work(user, started.job_id, request)
+                if not started.created and not fits:
                     with _over_meanwhile():
                         cancel(services.documents, started.job_id)
                     started = start(services.desk, user, request)
@@ -164,7 +166,7 @@ class _Run:
 
     def _columns(self) -> tuple[str, ...]:
         cells = self._simulator.workbooks.get(self._spreadsheet_id).cells(0)
-        return tuple(column.title for column in columns_of(cells[0] if cells else ()))
+        return tuple(column.title for column in columns_of(cells[0] if cells else ()) if column.titled)
 
     def _request(self, columns: tuple[str, ...]) -> StartRequest:
         options = self._options

@@ -30,14 +30,15 @@ Writes = list[tuple[str, str, dict[str, Any]]]
 
 @dataclass(frozen=True, slots=True)
 class Committed:
-    """What one transaction makes durable: model calls, keys they were for, summaries made, tokens, and the
-    sheet's rows these are for by kind."""
+    """What one transaction makes durable: model calls, keys they were for, summaries made, tokens, the
+    sheet's rows these are for by kind, and calls that another job's worker had made as well."""
 
     calls: int
     keys: int
     made: int
     usage: Usage
     rows: Counter[str]
+    twice: int = 0
 
 
 class Committer:
@@ -50,7 +51,7 @@ class Committer:
     committed
         Called with an item and its text once that is durable, so that it can be displayed.
     progress
-        Gives the shard's fields that tell how far the link has come.
+        Gives the shard's fields that tell how far the link has come, with some rows more.
     reach
         Fault point seam: called with the name of each step before it is taken.
     """
@@ -64,7 +65,7 @@ class Committer:
         policy: Policy,
         retention_days: int,
         committed: Callable[[Item, str], None],
-        progress: Callable[[], dict[str, Any]],
+        progress: Callable[[Counter[str]], dict[str, Any]],
         reach: Callable[[str], None],
     ) -> None:
         self._documents = documents
@@ -115,7 +116,8 @@ class Committer:
             Drive did not take the part: what is still in ``items`` was not committed.
         """
         while items:
-            self._writer.turn()
+            while self._writer.turn(self._chain.deadline) is not None:
+                pass  # the next part may be full as well, of an earlier job
             texts = [item for item in items if isinstance(item.answer, Text)][: self._writer.room()]
             others = [item for item in items if not isinstance(item.answer, Text)]
             self._commit_some(texts, others)
@@ -162,8 +164,7 @@ class Committer:
 
     def _write(self, writes: Writes, done: "Committed") -> set[str]:
         """Commit; the keys that had a result already, which stays as it is."""
-        progress = self._progress()
-        progress["tally"] = dict(Counter(progress["tally"]) + done.rows)
+        progress = self._progress(done.rows)
 
         def change(shard: Shard, now: datetime) -> Shard:
             risks, repeated = account(shard.risks, done.keys)
@@ -175,7 +176,7 @@ class Committer:
                 part=self._writer.number,
                 called=shard.called + done.calls,
                 made=shard.made + done.made,
-                repeated=shard.repeated + repeated,
+                repeated=shard.repeated + repeated + done.twice,
                 risks=risks,
                 input_tokens=shard.input_tokens + done.usage.input_tokens,
                 output_tokens=shard.output_tokens + done.usage.output_tokens,
@@ -189,7 +190,7 @@ class Committer:
             # A worker of an earlier, cancelled job has committed some of these keys meanwhile.
             paths = [path for verb, path, _ in writes if verb == "create"]
             known = set(self._documents.get_many(paths))
-            done = replace(done, made=done.made - len(known))
+            done = replace(done, made=done.made - len(known), twice=len(known))
             rest = [write for write in writes if write[1] not in known]
             self._chain.write(change, lambda tx: _apply(tx, rest))
             return {path.rsplit("/", 1)[1] for path in known}

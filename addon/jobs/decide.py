@@ -33,11 +33,16 @@ class Verdict(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """A job's choices, as far as they decide about rows."""
+    """A job's choices, as far as they decide about rows.
+
+    ``crashed`` says that a worker of this job has ended without showing all it had committed: then what
+    stands in a cell beside a result of this job may never have been replaced.
+    """
 
     job_id: str
     job: Job
     now: datetime
+    crashed: bool = False
 
     def valid(self, result: Result | None) -> bool:
         """Whether a result counts: within its retention, and made by this job if all rows are to be made."""
@@ -81,4 +86,4 @@ def _with_result(policy: Policy, row: Row, result: Result, *, shown: bool) -> Ve
         return Verdict.ASK
     if policy.job.mode == "empty_only":
         return Verdict.KEPT
-    return Verdict.SHOW if result.job == policy.job_id else Verdict.ASK
+    return Verdict.SHOW if policy.crashed and result.job == policy.job_id else Verdict.ASK

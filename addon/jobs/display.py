@@ -98,6 +98,12 @@ class Display:
         with self._lock:
             return not self._flushing
 
+    @property
+    def behind(self) -> bool:
+        """Whether there are summaries that are committed and not in the sheet yet."""
+        with self._lock:
+            return bool(self._pending)
+
     def stop(self, patience: float) -> None:
         """End the thread, waiting at most ``patience`` seconds for a request under way."""
         with self._wake:

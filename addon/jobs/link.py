@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from addon.google.errors import FileMissing, GoogleError
 from addon.google.tasks import Tasks
-from addon.jobs.chain import Chain, Gone
+from addon.jobs.chain import Chain, Gone, read_shards
 from addon.jobs.decide import Policy
 from addon.jobs.endings import Ending, ending_of, patient
 from addon.jobs.files import decode_brief
@@ -80,7 +80,9 @@ def _work(tools: Tools, chain: Chain, job: Job, shard: Shard) -> LinkAnswer:
         return _end(chain, None, patient(Ending("paused", "run_file_gone"), age), shard)
     except GoogleError as error:
         return _end(chain, None, patient(ending_of(error), age), shard)
-    work = LinkWork(tools, chain, Policy(chain.job_id, job, now), shard, brief)
+    shards = read_shards(tools.documents, chain.job_id, job).values()
+    policy = Policy(chain.job_id, job, now, crashed=any(one.unshown for one in shards))
+    work = LinkWork(tools, chain, policy, shard, brief)
     ending = patient(work.run(), age)
     tools.reach("before release")
     return _end(chain, work, ending, shard)

@@ -102,6 +102,7 @@ def claim(
         attempts=shard.attempts + 1,
         expires_at=now + timedelta(seconds=ttl),
         risks=[*shard.risks, shard.at_risk] if unclean else shard.risks,
+        unshown=shard.unshown or unclean,
         at_risk=at_risk,
         updated_at=now,
     )

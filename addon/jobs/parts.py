@@ -103,11 +103,12 @@ class PartWriter:
             return self._capacity
         return max(0, self._capacity - self._count)
 
-    def turn(self) -> None:
-        """Go on to the next part if the open one is full."""
-        if self.room() == 0:
-            self.number += 1
-            self._chunks, self._count = [], 0
+    def turn(self, deadline: float) -> list[PartRow] | None:
+        """Go on to the next part if the open one is full, and read what it holds already."""
+        if self.room():
+            return None
+        self.number += 1
+        return self.load(deadline)
 
     def upload(self, rows: list[PartRow], deadline: float) -> int:
         """Write the open part with ``rows`` added; return the position of the first of them.

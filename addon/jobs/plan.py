@@ -108,7 +108,7 @@ def _check_columns(header: Sequence[Column], brief: Brief) -> bool:
     """Whether the output column must be made."""
     if not any(column.titled for column in header):
         raise StartRefused("no_header")
-    titles = Counter(column.title for column in header)
+    titles = Counter(column.title for column in header if column.titled)
     missing = [title for title in brief.source_columns if title not in titles]
     if missing:
         raise StartRefused("no_such_column", *missing)

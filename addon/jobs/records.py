@@ -73,7 +73,8 @@ class Shard(_Document):
 
     ``step`` counts links; ``owner``, ``fence`` and ``expires_at`` are its lease (free when ``owner`` is
     empty). In its first pass a shard works on its own keys; the last open one then checks the whole sheet
-    (``closing``) until a pass finds nothing to do (not ``dirty``). ``cursor`` is the first row not settled
+    (``closing``) until a pass finds nothing to do (not ``dirty``). ``unshown`` says that one of its links
+    ended without showing all it had committed. ``cursor`` is the first row not settled
     yet, ``settled`` the tally above it. ``first_tally`` keeps what the first pass counted while
     the check counts anew. ``made`` counts committed summaries, ``called`` committed calls,
     ``timeouts`` calls made again because no answer came, ``lost`` results whose part did not hold them.
@@ -86,6 +87,7 @@ class Shard(_Document):
     closed: bool = False
     closing: bool = False
     dirty: bool = False
+    unshown: bool = False
     owner: str = ""
     fence: int = 0
     expires_at: datetime | None = None

@@ -138,6 +138,9 @@ class Scan:
         verdict = self._verdict(row, result)
         if verdict is Verdict.ASK:
             verdict = Verdict.SHOW if text_hash(row.output) in ours else Verdict.DONE
+        if verdict is Verdict.FAILED and text_hash(row.output) in ours:
+            self._display.add(key, "", {row.index}, replace=True)  # it was made from an earlier text
+            self.unchecked += 1
         if verdict is Verdict.SHOW and result is not None:
             text = self._reader.text(result.part, key, result.sha256)
             if text is not None:
@@ -187,7 +190,9 @@ class Scan:
         doubtful = {
             text_hash(row.output)
             for row in rows
-            if row.key is not None and self._verdict(row, results.get(row.key)) is Verdict.ASK
+            if row.key is not None
+            and row.output
+            and self._verdict(row, results.get(row.key)) in {Verdict.ASK, Verdict.FAILED}
         }
         ours: set[str] = set()
         asked: list[Any] = sorted(doubtful)

@@ -80,7 +80,7 @@ class LinkWork:
         self._void: set[str] = set()
         self._lost = 0
         self._told_repeats = 0
-        self._written = 0
+        self._written = self._commits = 0
         self._closing, self._dirty = shard.closing, shard.dirty
         self._cursor, self._settled = shard.cursor, Counter(shard.settled)
 
@@ -100,12 +100,13 @@ class LinkWork:
     def leave(self, ending: Ending) -> Callable[[Shard], Shard]:
         """What this link has to tell its successor, applied in the transaction that ends it."""
         progress = self._progress()
-        in_vain = self._feed.uncommitted
+        in_vain, behind = self._feed.uncommitted, self._display.behind
 
         def change(shard: Shard) -> Shard:
             return replace(
                 shard,
                 **progress,
+                unshown=shard.unshown or behind,
                 risks=[*shard.risks, in_vain] if in_vain else shard.risks,
                 silent_links=shard.silent_links + 1 if ending.silent else 0,
             )
@@ -128,14 +129,11 @@ class LinkWork:
             return []
         return sorted(self._scan.failures.keys() - self._scan.failures_met)
 
-    # the course of a link
-
     def _recover(self) -> None:
         """Bring parts and index together, in case the worker before died between the two."""
         self._reconcile(self._writer.load(self._chain.deadline))
-        while self._writer.room() == 0:  # it may have begun the next part as well
-            self._writer.turn()
-            self._reconcile(self._writer.load(self._chain.deadline))
+        while (rows := self._writer.turn(self._chain.deadline)) is not None:
+            self._reconcile(rows)  # it may have begun the next part as well
         if self._shard.silent_links:  # no calls before it is sure that their answers can be kept
             self._writer.upload([], self._chain.deadline)
 
@@ -159,7 +157,7 @@ class LinkWork:
             if ending is not None:
                 return ending
             if not self._closing:
-                if not self._chain.finish_pass(self.leave_pass()):
+                if not self._chain.finish_pass(self.leave(Ending("closed"))):
                     return Ending("closed")
                 self._closing = True
             elif not self._dirty:
@@ -168,15 +166,10 @@ class LinkWork:
             self._cursor, self._settled = 0, Counter()
             self._feed.forget()
 
-    def leave_pass(self) -> Callable[[Shard], Shard]:
-        """The state at the end of a first pass."""
-        progress = self._progress()
-        return lambda shard: replace(shard, **progress)
-
     def _pass(self) -> Ending | None:
         number = None if self._closing else self._chain.number
         self._lost += self._scan.lost if self._scan else 0
-        self._written = self._display.writes
+        self._written, self._commits = self._display.writes, self._committer.commits
         self._scan = Scan(
             self._tools.documents,
             self._table,
@@ -204,7 +197,8 @@ class LinkWork:
     def _unchecked(self) -> bool:
         """Whether another pass must follow: a write after the scan has read its row was not checked."""
         seen = self._scan is None or self._scan.unchecked == 0
-        return self._dirty or not seen or self._display.writes > self._written
+        worked = self._display.writes > self._written or self._committer.commits > self._commits
+        return self._dirty or not seen or worked
 
     def _why_end(self, scanning: Future[None]) -> Ending | None:
         self._pool.check()
@@ -221,7 +215,8 @@ class LinkWork:
             return Ending("handed over")
         if time.monotonic() - self._asked >= STATUS_SECONDS:
             self._asked = time.monotonic()
-            if self._chain.status().status != "running":
+            job = self._chain.status()
+            if job.status != "running" or job.epoch != self._policy.job.epoch:
                 return Ending("over")
         return None
 
@@ -236,8 +231,6 @@ class LinkWork:
         if commit and ending.reason not in NO_DISPLAY:
             self._flush(max(1.0, end - time.monotonic()))
         return replace(ending, delay=max(ending.delay, self._pool.told))
-
-    # its parts
 
     def _commit(self, batch: list[Item]) -> None:
         tries = 0
@@ -257,7 +250,7 @@ class LinkWork:
             time.sleep(min(left, TICK))
 
     def _beat(self) -> None:
-        """Renew the lease in time, and record cells that Sheets refused."""
+        """Renew the lease in time, and record refused cells."""
         refused = self._display.take_refused()
         now = time.monotonic()
         told = self._pool.repeats == self._told_repeats
@@ -281,18 +274,23 @@ class LinkWork:
 
     def _committed(self, item: Item, summary: str) -> None:
         self._void.discard(item.key)
-        self._dirty = True
         rows = {row for _, row in item.rows}
         replaces = self._policy.job.mode != "empty_only"
         self._display.add(item.key, summary, rows, replace=replaces)
 
-    def _progress(self) -> dict[str, Any]:
+    def _shown_tally(self, more: Counter[str]) -> dict[str, int]:
+        """The tally with ``more`` rows; what the worker before had counted, until this one has caught up."""
+        now = Counter(self.tally()) + more
+        before = Counter(self._shard.tally) if self._closing == self._shard.closing else Counter()
+        return dict(now if now.total() >= before.total() else before)
+
+    def _progress(self, more: Counter[str] | None = None) -> dict[str, Any]:
         pages = self._feed.settled(self._scan.pages) if self._scan else []
         lost = self._lost + (self._scan.lost if self._scan else 0)
         return {
             "cursor": pages[-1].end if pages else self._cursor,
             "settled": dict(self._settled + self._feed.tally(pages)),
-            "tally": self.tally(),
+            "tally": self._shown_tally(more or Counter()),
             "dirty": self._unchecked(),
             "lost": self._shard.lost + lost,
             "timeouts": self._shard.timeouts + self._pool.repeats,

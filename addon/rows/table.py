@@ -12,8 +12,9 @@ from addon.rows.keys import CELL_LIMIT, ERROR_VALUES, clean, idempotency_key, is
 HEADER_ROW = 0
 PAGE_ROWS = 2_000
 """Rows read at once: about Google's recommended 2 MB for texts of 1,000 characters."""
-WIDEST_PAGE = 50_000
-"""A page grows up to this while it meets only blank rows, so that an empty tail costs few requests."""
+WIDEST_PAGE = 200_000
+GROWTH = 8
+"""A page grows by this up to the widest while it meets only blank rows: a million of them cost 8 requests."""
 
 
 class ColumnsGone(Exception):
@@ -117,12 +118,14 @@ def first_free_column(sheets: Sheets, spreadsheet_id: str, sheet: SheetInfo, hea
 def resolve(columns: Sequence[Column], brief: Brief) -> Layout:
     """Find a brief's columns by title; of several with one title the first counts.
 
+    A column without a title is never found: its letter would be another column's after the next insertion.
+
     Raises
     ------
     ColumnsGone
         A title is missing.
     """
-    where = {column.title: column.index for column in reversed(columns)}
+    where = {column.title: column.index for column in reversed(columns) if column.titled}
     wanted = (*brief.source_columns, brief.output_column)
     missing = [title for title in wanted if title not in where]
     if missing:
@@ -203,7 +206,7 @@ class Table:
             yield (max(end, first + len(rows)), rows)
             if last:
                 return
-            size = page_rows if any(row.key for row in rows) else min(size * 2, WIDEST_PAGE)
+            size = page_rows if any(row.key for row in rows) else min(size * GROWTH, WIDEST_PAGE)
             first = end
 
     def height(self) -> int:

@@ -193,7 +193,8 @@ def _run_card(visit: Visit, info: SpreadsheetInfo, form: RunForm, notice: str = 
     if sheet_id is None:
         form = replace(form, sheet_id=None)
     else:
-        columns = read_header(visit.user.sheets, visit.event.spreadsheet_id, sheet_id)
+        header = read_header(visit.user.sheets, visit.event.spreadsheet_id, sheet_id)
+        columns = tuple(column for column in header if column.titled)
         form = with_columns(form, sheet_id, columns)
     view = RunView(info.title, tabs, columns, form, secrets.token_urlsafe(16), notice)
     return run_card(visit.words, visit.links, view)

@@ -9,7 +9,9 @@ from stack import QUICK, Stack, assert_all_beside_their_text, running, summary_o
 
 from addon.jobs import endings, link
 from addon.jobs import start as starting
-from addon.jobs.commands import resume
+from addon.jobs.commands import resume, retry
+from addon.jobs.plan import StartRefused
+from addon.llm.base import Prompt, Rejected
 from addon.llm.scripted import ScriptedModel
 from addon.store.documents import Documents
 
@@ -123,3 +125,85 @@ def test_a_hand_edit_during_the_run_stays(tmp_path: Path, documents: Documents, 
         gate.release(100)
         assert stack.wait(job).done == 20
         assert stack.column(sid)[0] == "my own words"
+
+
+def test_equal_rows_that_fail_are_all_listed_and_the_job_ends(tmp_path: Path, documents: Documents) -> None:
+    model = ScriptedModel(default=lambda prompt: Rejected("BAD") if prompt.fields[0][1] == "BAD" else None)
+    with running(tmp_path, documents=documents, model=model) as stack:
+        status = stack.run(stack.sheet(["BAD", *texts(200), "BAD", "BAD"]))
+        assert (status.status, status.done, status.failed) == ("done", 200, 3)
+        assert len(model.calls) == 201
+
+
+def test_summaries_that_could_not_be_shown_during_the_check_are_shown_by_a_later_link(
+    tmp_path: Path, documents: Documents, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(endings, "RETRY_DELAY", 0.05)
+    monkeypatch.setattr(link, "FIRST_DELAY", 0.05)
+    with running(tmp_path, documents=documents, settings=replace(QUICK, link_budget=1.0)) as stack:
+        stack.simulator.faults.add(
+            "sheets.write", "status", times=12, status=503, match=lambda _, body: b"summary of" in body
+        )
+        sid = stack.sheet(texts(3))
+        status = stack.run(sid)
+        assert (status.status, status.done) == ("done", 3)
+        assert_all_beside_their_text(stack, sid)
+
+
+def test_an_old_summary_does_not_stay_beside_a_text_that_fails(stack: Stack) -> None:
+    sid = stack.sheet(["fine", "other"])
+    stack.run(sid)
+    stack.simulator.workbooks.get(sid).set_cell(0, 1, 1, "#REF!")
+    status = stack.run(sid)
+    assert (status.done, status.failed) == (1, 1)
+    assert stack.column(sid) == ["", summary_of("other")]
+
+
+def test_hand_edits_stay_across_links_and_shards(tmp_path: Path, documents: Documents) -> None:
+    gate = threading.Semaphore(0)
+    settings = replace(QUICK, link_budget=0.6, rows_per_shard=20)
+    with running(tmp_path, documents=documents, settings=settings, model=ScriptedModel(gate=gate)) as stack:
+        sid = stack.sheet(texts(60))
+        job = stack.start(sid).job_id
+        gate.release(30)
+        while sum(map(bool, stack.column(sid))) < 10:
+            threading.Event().wait(0.01)
+        edited = [index for index, text in enumerate(stack.column(sid)) if text][:5]
+        for index in edited:
+            stack.simulator.workbooks.get(sid).set_cell(0, index + 1, 2, "by hand")
+        gate.release(1000)
+        assert stack.wait(job).done == 60
+        assert [stack.column(sid)[index] for index in edited] == ["by hand"] * 5
+
+
+def test_columns_without_a_title_are_not_taken_for_they_have_no_name_that_stays(stack: Stack) -> None:
+    sid = stack.simulator.workbooks.create("Book", [["id", ""], ["1", "text"]])
+    for choice in ({"source_columns": ("Column B",)}, {"source_columns": ("",)}):
+        with pytest.raises(StartRefused) as refused:
+            stack.start(sid, **choice)
+        assert refused.value.code == "no_such_column"
+
+
+def test_a_spare_part_keeps_the_results_of_the_job_that_took_it(
+    tmp_path: Path, documents: Documents, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(starting, "PART_ROWS", 20)
+    broken = [True]
+
+    def answer(prompt: Prompt) -> Rejected | None:
+        return Rejected("BAD") if broken and "bad" in prompt.fields[0][1] else None
+
+    with running(tmp_path, documents=documents, model=ScriptedModel(default=answer)) as stack:
+        first = stack.sheet([*texts(18), *(f"bad {number}" for number in range(12))])
+        job = stack.run(first).job_id
+        workbook = stack.simulator.workbooks.get(first)
+        workbook.insert_rows(0, 31, 3, [["x", f"later {number}"] for number in range(3)])
+        second = stack.run(first).job_id
+        assert second != job
+        broken.clear()
+        retry(stack.documents, stack.services.tasks, job)
+        stack.wait(job, until=frozenset({"done"}))
+        for column in range(1, 34):
+            workbook.set_cell(0, column, 2, "")
+        status = stack.run(first)
+        assert (status.done, status.notes) == (33, ()), "every summary is still in a file"

@@ -5,7 +5,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from link_world import OUTPUT, QUICK, SOURCE, SID, World, summary_of, world
+from link_world import OUTPUT, QUICK, SID, SOURCE, World, summary_of, world
 
 from addon.google.cells import Run
 from addon.google.errors import TryAgain

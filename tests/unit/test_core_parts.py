@@ -75,10 +75,10 @@ def test_results_fill_one_part_after_the_other_and_the_last_takes_the_rest() -> 
     one = writer(drive)
     assert (one.upload([row("a"), row("b")], 5), one.room()) == (0, 1)
     assert (one.upload([row("c")], 5), one.room()) == (2, 0)
-    one.turn()
+    one.turn(5.0)
     assert (one.file_id, one.room()) == ("p1", 3)
     for number in range(5):
-        one.turn()
+        one.turn(5.0)
         assert one.upload([row(f"d{number}")], 5) == number
     assert [len(decode(drive.files[name])) for name in ("p0", "p1")] == [3, 5]
 

@@ -149,13 +149,13 @@ def test_results_fill_one_part_after_the_other_and_the_last_takes_the_rest() -> 
     drive = drive_with("p0", "p1")
     one = writer(drive, "p0", "p1")
     assert (one.upload([row("a"), row("b")], 5), one.room()) == (0, 1)
-    one.turn()
+    one.turn(5.0)
     assert one.number == 0, "there is room"
     assert (one.upload([row("c")], 5), one.room()) == (2, 0)
-    one.turn()
+    one.turn(5.0)
     assert (one.number, one.file_id, one.room()) == (1, "p1", 3)
     for number in range(5):
-        one.turn()
+        one.turn(5.0)
         assert one.upload([row(f"d{number}")], 5) == number
     assert keys(drive.files["p0"]) == ["a", "b", "c"]
     assert keys(drive.files["p1"]) == ["d0", "d1", "d2", "d3", "d4"]
