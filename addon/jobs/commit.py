@@ -189,9 +189,16 @@ class Committer:
         except AlreadyExists:
             # A worker of an earlier, cancelled job has committed some of these keys meanwhile.
             paths = [path for verb, path, _ in writes if verb == "create"]
-            known = set(self._documents.get_many(paths))
+            found = {
+                path: Result.from_data(item.data) for path, item in self._documents.get_many(paths).items()
+            }
+            known = {path for path, result in found.items() if self._policy.valid(result)}
             done = replace(done, made=done.made - len(known), twice=len(known))
-            rest = [write for write in writes if write[1] not in known]
+            rest = [
+                ("set" if path in found else verb, path, data)
+                for verb, path, data in writes
+                if path not in known
+            ]
             self._chain.write(change, lambda tx: _apply(tx, rest))
             return {path.rsplit("/", 1)[1] for path in known}
         return set()

@@ -6,9 +6,11 @@ summary goes only beside the text it was made from, wherever that row is by now.
 
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
+from itertools import islice
 
 from addon.google.errors import GoogleError, OutOfGrid, TryAgain
 from addon.google.sheets import Sheets
@@ -17,8 +19,17 @@ from addon.rows.keys import is_blank
 from addon.rows.locate import runs, targets, windows
 from addon.rows.table import ColumnsGone, Row, SheetGone, Table
 
+LARGEST_BEAT = 2_000
+"""Summaries one beat takes: with texts of 1,000 characters about Google's recommended 2 MB a request."""
+
+MOST_PENDING = 2 * LARGEST_BEAT
+"""So many summaries may wait before the scan, which can be faster than the sheet, waits for it."""
+
 MISSES = 2
 """Beats a summary is looked for near where its row was; after that the next pass over the sheet finds it."""
+
+SHOWN_AGAIN = 5
+"""Passes in a row that only wrote what did not stay (a merged cell takes no value), until the job ends."""
 
 
 @dataclass(slots=True)
@@ -39,6 +50,8 @@ class Display:
     ----------
     shown
         Keys this worker has written or found written.
+    missed
+        Keys with a row that was not where it had been: what stands in its cell was not replaced yet.
     writes
         Write requests made.
     error
@@ -54,6 +67,7 @@ class Display:
         reach: Callable[[str], None],
     ) -> None:
         self.shown: set[str] = set()
+        self.missed: set[str] = set()
         self.error: Exception | None = None
         self.writes = 0
         self._sheets = sheets
@@ -80,6 +94,14 @@ class Display:
                 replace = replace or known.replace
             self._pending[key] = Pending(text, rows, replace)
 
+    def await_room(self) -> None:
+        """Wait while as many summaries are pending as the memory and one request should hold."""
+        with self._wake:
+            while len(self._pending) >= MOST_PENDING and not (self._stopped or self._running.done()):
+                self._flushing = True
+                self._wake.notify_all()
+                self._wake.wait(self._seconds)
+
     def flush(self) -> None:
         """Ask for a beat now; `settled` tells when it is over."""
         with self._wake:
@@ -102,7 +124,7 @@ class Display:
     def behind(self) -> bool:
         """Whether there are summaries that are committed and not in the sheet yet."""
         with self._lock:
-            return bool(self._pending)
+            return bool(self._pending or self.missed)
 
     def stop(self, patience: float) -> None:
         """End the thread, waiting at most ``patience`` seconds for a request under way."""
@@ -127,37 +149,42 @@ class Display:
                 if self._stopped:
                     return
                 flushing = self._flushing
-            self._beat_safely()
-            with self._lock:
-                if flushing:
+            more = self._beat_safely()
+            with self._wake:
+                if flushing and not more:
                     self._flushing = False
+                self._wake.notify_all()
 
-    def _beat_safely(self) -> None:
-        """One beat; what Google says is kept for the link's main loop, which decides what it means."""
+    def _beat_safely(self) -> bool:
+        """One beat, and whether it left some; what Google says is kept for the link's main loop, which
+        decides what it means."""
         try:
-            self._beat()
+            more = self._beat()
             self._faults = 0
+            return more
         except TryAgain as error:
             self._faults += 1
             if self._faults >= 3:
                 self.error = error
         except (GoogleError, ColumnsGone, SheetGone) as error:
             self.error = error
+        return False
 
-    def _beat(self) -> None:
+    def _beat(self) -> bool:
         with self._lock:
-            pending = dict(self._pending)
+            pending = dict(islice(self._pending.items(), LARGEST_BEAT))
         if not pending:
-            return
+            return False
         try:
             found = self._write(pending)
         except OutOfGrid:  # rows were deleted below: the next pass finds where the summaries belong
             self._forget(set(pending))
         else:
             self._tick_off(pending, found)
+        return len(pending) == LARGEST_BEAT
 
-    def _write(self, pending: dict[str, Pending]) -> set[str]:
-        """Write the summaries whose rows are still there; the keys of the rows that are."""
+    def _write(self, pending: dict[str, Pending]) -> Counter[str]:
+        """Write the summaries whose rows are still there; how many rows of each key are."""
         where = windows(index for item in pending.values() for index in item.rows)
         layout, pages = self._table.read(where)
         rows = [row for page in pages for row in page]
@@ -172,16 +199,20 @@ class Display:
             self._reach("after display")
             with self._lock:
                 self._refused.update({keys[index]: (index, reason) for index, reason in refused.items()})
-        return set(keys.values())
+        return Counter(keys.values())
 
     def _writable(self, rows: list[Row], pending: dict[str, Pending]) -> list[Row]:
         return [
             row for row in rows if row.key in pending and (is_blank(row.output) or pending[row.key].replace)
         ]
 
-    def _tick_off(self, written: dict[str, Pending], found: set[str]) -> None:
+    def _tick_off(self, written: dict[str, Pending], found: Counter[str]) -> None:
         with self._lock:
             for key, item in written.items():
+                if found[key] < len(item.rows):
+                    self.missed.add(key)
+                else:
+                    self.missed.discard(key)
                 if self._pending.get(key) is not item:
                     continue  # more of its rows were met meanwhile
                 item.misses += 1
@@ -192,6 +223,7 @@ class Display:
 
     def _forget(self, keys: set[str]) -> None:
         with self._lock:
+            self.missed |= keys
             for key in keys:
                 self._pending.pop(key, None)
 

@@ -98,10 +98,10 @@ class Feed:
 
         An item that has its answer already (a row no model should be asked about) goes to the committer.
         Returns ``None`` where the key was committed since its page was looked up, ``False`` once closed.
-        Waits while enough candidates are queued.
+        Waits while enough are queued.
         """
         with self._lock:
-            while not self._closed and len(self._backlog) >= self._backlog_limit:
+            while not self._closed and self._is_full(item):
                 self._can_offer.wait()
             if self._closed:
                 return False
@@ -117,13 +117,15 @@ class Feed:
                 page.open += 1
             return True
 
+    def _is_full(self, item: Item) -> bool:
+        return len(self._backlog if item.answer is None else self._ready) >= self._backlog_limit
+
     def _queue(self, item: Item) -> None:
         if item.answer is None:
             self._backlog.append(item)
             self._can_take.notify()
         else:
             self._ready.append(item)
-            self._outstanding += 1
             self._changed.notify_all()
 
     def take(self) -> Item | None:
@@ -133,9 +135,10 @@ class Feed:
                 now = self._clock()
                 item = self._next(now)
                 if item is not None:
+                    item.tries += 1
                     self._in_flight += 1
                     self._outstanding += 1
-                    self._can_offer.notify()
+                    self._can_offer.notify_all()
                     return item
                 self._can_take.wait(self._pause(now))
             return None
@@ -203,14 +206,13 @@ class Feed:
                 now = self._clock()
                 if self._worth_it(now):
                     self._last_batch = now
+                    self._can_offer.notify_all()
                     return [self._ready.popleft() for _ in range(min(self._commit_rows, len(self._ready)))]
-                if now >= end:
+                if self._poked or now >= end:
+                    self._poked = False
                     return []
                 due = self._last_batch + self._commit_seconds if self._ready else end
                 self._changed.wait(max(0.0, min(end, due) - now))
-                if self._poked:
-                    self._poked = False
-                    return []
 
     def _worth_it(self, now: float) -> bool:
         if not self._ready:
@@ -231,8 +233,8 @@ class Feed:
                 for page, _ in item.rows:
                     page.open -= 1
                     page.settle(kind)
+                self._outstanding -= item.tries > 0
                 self._can_take.notify()
-            self._outstanding -= len(outcomes)
             self._changed.notify_all()
 
     def settle(self, page: Page, kind: str, rows: int) -> None:

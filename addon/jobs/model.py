@@ -191,10 +191,15 @@ def paused(job: Job, reason: str, now: datetime) -> Job:
 
 
 def reopened(shard: Shard, epoch: int, now: datetime, *, from_start: bool) -> Shard:
-    """A shard for a new epoch, whose first link is due now. A live lease stays until its holder notices."""
+    """A shard for a new epoch, whose first link is due now.
+
+    A live lease stays until its holder notices; one that would work ``from_start`` on other rows than its
+    holder knows of is taken from it.
+    """
     shard = replace(shard, epoch=epoch, step=shard.step + 1, nudges=0, attempts=0, silent_links=0, due_at=now)
     if from_start:
         shard = replace(shard, closed=False, closing=False, cursor=0, settled={}, tally={}, first_tally={})
+        shard = replace(shard, fence=shard.fence + 1, expires_at=now if shard.owner else None)
     return shard
 
 

@@ -93,9 +93,11 @@ class PartWriter:
             The file is gone.
         """
         rows = decode(self._drive.download(self.file_id, deadline=deadline))
-        self._chunks = [encode(rows)]
-        self._count = len(rows)
+        self._hold(rows)
         return rows
+
+    def _hold(self, rows: list[PartRow]) -> None:
+        self._chunks, self._count = [encode(rows)], len(rows)
 
     def room(self) -> int:
         """How many results still fit into the open part."""
@@ -107,8 +109,10 @@ class PartWriter:
         """Go on to the next part if the open one is full, and read what it holds already."""
         if self.room():
             return None
+        rows = decode(self._drive.download(self._file_ids[self.number + 1], deadline=deadline))
         self.number += 1
-        return self.load(deadline)
+        self._hold(rows)
+        return rows
 
     def upload(self, rows: list[PartRow], deadline: float) -> int:
         """Write the open part with ``rows`` added; return the position of the first of them.

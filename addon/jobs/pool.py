@@ -113,7 +113,6 @@ class Pool:
             self._sort(item, outcome)
 
     def _sort(self, item: Item, outcome: Outcome) -> None:
-        item.tries += 1
         if isinstance(outcome, Text) and is_blank(outcome.text):
             outcome = Empty(outcome.usage)
         if isinstance(outcome, Transient):

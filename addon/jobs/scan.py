@@ -1,6 +1,7 @@
 """A pass over the sheet: read pages ahead of need, look every key up, hand on what must be done."""
 
 from collections import Counter
+from dataclasses import replace
 from typing import Any
 
 from addon.jobs.decide import Policy, Verdict, decide
@@ -144,6 +145,7 @@ class Scan:
         if verdict is Verdict.SHOW and result is not None:
             text = self._reader.text(result.part, key, result.sha256)
             if text is not None:
+                self._display.await_room()
                 self._display.add(key, text, {row.index}, replace=bool(row.output))
                 self.unchecked += 1
                 verdict = Verdict.DONE
@@ -173,8 +175,10 @@ class Scan:
         return accepted is True
 
     def _verdict(self, row: Row, result: Result | None) -> Verdict:
-        failure = self.failures.get(row.key or "")
-        return decide(self._policy, row, result, failure, shown=row.key in self._display.shown)
+        failure, key = self.failures.get(row.key or ""), row.key
+        policy = replace(self._policy, crashed=True) if key in self._display.missed else self._policy
+        shown = key in self._display.shown and key not in self._display.missed
+        return decide(policy, row, result, failure, shown=shown)
 
     def _look_up(self, rows: list[Row]) -> dict[str, Result]:
         keys = {row.key for row in rows if row.key is not None}

@@ -11,7 +11,7 @@ from addon.google.errors import GoogleError, TryAgain
 from addon.jobs.chain import Chain
 from addon.jobs.commit import Committer, word
 from addon.jobs.decide import Policy
-from addon.jobs.display import Display, until_settled
+from addon.jobs.display import SHOWN_AGAIN, Display, until_settled
 from addon.jobs.endings import NO_DISPLAY, Ending, ending_of, of_drive
 from addon.jobs.feed import Feed, Item
 from addon.jobs.parts import PartReader, PartRow, PartWriter
@@ -152,15 +152,18 @@ class LinkWork:
                 self._lost += 1
 
     def _passes(self) -> Ending:
+        fruitless = 0
         while True:
             ending = self._pass()
+            only_shown = self._display.writes > self._written and self._committer.commits == self._commits
+            fruitless = fruitless + 1 if only_shown else 0
             if ending is not None:
                 return ending
             if not self._closing:
                 if not self._chain.finish_pass(self.leave(Ending("closed"))):
                     return Ending("closed")
                 self._closing = True
-            elif not self._dirty:
+            elif not self._dirty or fruitless >= SHOWN_AGAIN:
                 return Ending("finished")
             self._dirty = False
             self._cursor, self._settled = 0, Counter()

@@ -236,7 +236,10 @@ class World:
             lambda: self.stopping,
             self.reach,
         )
-        answer = run_link(tools, self.tasks, LinkMessage(**self.tasks.queue.pop(0)))  # type: ignore[arg-type]
+        task = self.tasks.queue.pop(0)
+        answer = run_link(tools, self.tasks, LinkMessage(**task))  # type: ignore[arg-type]
+        if answer.status >= 300:
+            self.tasks.queue.append(task)
         self.answers.append(answer)
         return answer
 

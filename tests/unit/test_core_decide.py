@@ -36,7 +36,7 @@ def policy(mode: Mode = "new_or_changed", **changes: object) -> Policy:
         ("new_or_changed", OLD, " ", Verdict.SHOW),
         ("new_or_changed", OLD, "sum", Verdict.DONE),
         ("new_or_changed", OLD, "else", Verdict.ASK),
-        ("new_or_changed", OURS, "else", Verdict.SHOW),
+        ("new_or_changed", OURS, "else", Verdict.ASK),
         ("empty_only", None, "", Verdict.CALL),
         ("empty_only", None, "something", Verdict.KEPT),
         ("empty_only", EXPIRED, "sum", Verdict.KEPT),
@@ -47,11 +47,26 @@ def policy(mode: Mode = "new_or_changed", **changes: object) -> Policy:
         ("all", OLD, "sum", Verdict.CALL),
         ("all", OLD, "", Verdict.CALL),
         ("all", OURS, "sum", Verdict.DONE),
-        ("all", OURS, "else", Verdict.SHOW),
+        ("all", OURS, "else", Verdict.ASK),
     ],
 )
 def test_by_mode_result_and_cell(mode: Mode, result: Result | None, output: str, verdict: Verdict) -> None:
     assert decide(policy(mode), row(output), result, None) is verdict
+
+
+@pytest.mark.parametrize(
+    ("mode", "result", "verdict"),
+    [
+        ("new_or_changed", OURS, Verdict.SHOW),
+        ("all", OURS, Verdict.SHOW),
+        ("empty_only", OURS, Verdict.KEPT),
+        ("new_or_changed", OLD, Verdict.ASK),
+    ],
+)
+def test_what_a_dead_worker_may_not_have_replaced_is_replaced(
+    mode: Mode, result: Result, verdict: Verdict
+) -> None:
+    assert decide(replace(policy(mode), crashed=True), row("else"), result, None) is verdict
 
 
 def test_a_blank_row_needs_nothing_whatever_is_known() -> None:

@@ -106,6 +106,38 @@ def test_a_row_no_model_is_asked_about_goes_to_the_committer(feed: Feed) -> None
     assert feed.in_flight == 0
 
 
+def test_rows_no_model_is_asked_about_take_no_room_from_the_calls(feed: Feed, clock: Clock) -> None:
+    for number in range(C + COMMIT_ROWS):
+        one = item(f"error {number}")
+        one.answer = "source_error"
+        assert feed.offer(one)
+    offer(feed, 1)
+    called = take(feed)
+    assert feed.uncommitted == 1
+    while batch := feed.batch(0):
+        feed.committed([(one, "failed") for one in batch])
+    assert feed.uncommitted == 1
+    feed.answered(called, Text("x"))
+    feed.committed([(one, "made") for one in feed.batch(0)])
+    assert (feed.uncommitted, feed.idle) == (0, True)
+
+
+def test_the_scan_waits_also_where_nothing_but_such_rows_comes(feed: Feed) -> None:
+    page = Page(10)
+
+    def scan() -> None:
+        for number in range(1000):
+            one = item(f"error {number}", page)
+            one.answer = "source_error"
+            feed.offer(one)
+
+    scanning = is_blocked(scan)
+    assert page.open < 1000
+    while scanning.is_alive() or not feed.idle:
+        feed.committed([(one, "failed") for one in feed.batch(0.05)])
+    assert (page.open, page.tally) == (0, {"failed": 1000})
+
+
 def test_half_a_commit_is_worth_it_at_once_and_less_only_in_time(feed: Feed, clock: Clock) -> None:
     offer(feed, 8)
     taken = [take(feed) for _ in range(4)]
@@ -188,6 +220,14 @@ def offer_until_closed(feed: Feed) -> None:
 def test_poking_wakes_the_committer(feed: Feed, clock: Clock) -> None:
     waiting = is_blocked(lambda: feed.batch(60))
     feed.poke()
+    waiting.join(5)
+    assert not waiting.is_alive()
+
+
+def test_a_poke_before_the_committer_waits_is_not_lost(feed: Feed) -> None:
+    feed.poke()
+    waiting = threading.Thread(target=lambda: feed.batch(60), daemon=True)
+    waiting.start()
     waiting.join(5)
     assert not waiting.is_alive()
 

@@ -109,7 +109,7 @@ def test_column_letters(index: int, letters: str) -> None:
     assert column_letters(index) == letters
 
 
-def test_columns_are_found_by_title_wherever_they_are_and_blank_ones_by_their_letter() -> None:
+def test_columns_are_found_by_title_wherever_they_are_and_blank_ones_never() -> None:
     columns = columns_of(["id", "", " text ", "id"])
     assert columns == (
         Column(0, "id"),
@@ -117,11 +117,11 @@ def test_columns_are_found_by_title_wherever_they_are_and_blank_ones_by_their_le
         Column(2, "text"),
         Column(3, "id"),
     )
-    layout = resolve(columns, Brief(("text", "Column B"), "id", "x"))
-    assert (layout.sources, layout.output) == ((2, 1), 0)
+    layout = resolve(columns, Brief(("text",), "id", "x"))
+    assert (layout.sources, layout.output) == ((2,), 0)
     with pytest.raises(ColumnsGone) as gone:
-        resolve(columns, Brief(("nope",), "Summary", "x"))
-    assert gone.value.titles == ("nope", "Summary")
+        resolve(columns, Brief(("nope", "Column B"), "Summary", "x"))
+    assert gone.value.titles == ("nope", "Column B", "Summary")
     assert "nope" not in str(gone.value)
 
 

@@ -28,7 +28,7 @@ CELLS = {"blank": "", "spaces": " \u200b", "the summary": "sum", "other text": "
 FIRST_RUN = {
     # mode, result: verdict for each of CELLS
     ("new_or_changed", "none"): "call call call call",
-    ("new_or_changed", "ours"): "show show done show",
+    ("new_or_changed", "ours"): "show show done ask",
     ("new_or_changed", "another job's"): "show show done ask",
     ("new_or_changed", "expired"): "call call call call",
     ("new_or_changed", "ours, expired"): "call call call call",
@@ -38,12 +38,12 @@ FIRST_RUN = {
     ("empty_only", "expired"): "call call kept kept",
     ("empty_only", "ours, expired"): "call call kept kept",
     ("all", "none"): "call call call call",
-    ("all", "ours"): "show show done show",
+    ("all", "ours"): "show show done ask",
     ("all", "another job's"): "call call call call",
     ("all", "expired"): "call call call call",
     ("all", "ours, expired"): "call call call call",
 }
-"""A first run, no failure, nothing shown by this worker yet."""
+"""A first run, no failure, nothing shown by this worker yet, no worker that died before."""
 
 RUNS = {
     "first run": {"retry_epoch": 0},
@@ -104,6 +104,36 @@ def test_the_whole_table(mode: Mode, result: str) -> None:
         chosen = policy(mode, **RUNS[run])
         got = decide(chosen, row(CELLS[cell]), RESULTS[result], FAILURES[failure], shown=shown)
         assert got.value == expected(*case), case
+
+
+@pytest.mark.parametrize(
+    ("mode", "result", "shown", "verdict"),
+    [
+        ("new_or_changed", "ours", False, Verdict.SHOW),
+        ("all", "ours", False, Verdict.SHOW),
+        ("empty_only", "ours", False, Verdict.KEPT),
+        ("new_or_changed", "another job's", False, Verdict.ASK),
+        ("new_or_changed", "ours", True, Verdict.ASK),
+        ("new_or_changed", "expired", False, Verdict.CALL),
+    ],
+)
+def test_what_a_worker_that_died_may_not_have_replaced_is_replaced(
+    mode: Mode, result: str, shown: bool, verdict: Verdict
+) -> None:
+    crashed = replace(policy(mode), crashed=True)
+    assert decide(crashed, row("edited"), RESULTS[result], None, shown=shown) is verdict
+
+
+def test_a_worker_that_died_changes_nothing_where_no_other_text_stands() -> None:
+    for mode, result, cell, run, failure, shown in cases():
+        if cell == "other text":
+            continue
+        chosen = policy(mode, **RUNS[run])  # type: ignore[arg-type]
+        both = [
+            decide(one, row(CELLS[cell]), RESULTS[result], FAILURES[failure], shown=shown)
+            for one in (chosen, replace(chosen, crashed=True))
+        ]
+        assert both[0] is both[1]
 
 
 def test_a_blank_row_needs_nothing_whatever_is_known() -> None:

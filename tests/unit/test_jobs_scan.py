@@ -24,7 +24,11 @@ class Shown:
 
     def __init__(self) -> None:
         self.shown: set[str] = set()
+        self.missed: set[str] = set()
         self.given: dict[int, str] = {}
+
+    def await_room(self) -> None:
+        pass
 
     def add(self, key: str, text: str, rows: set[int], *, replace: bool) -> None:
         self.given |= dict.fromkeys(rows, text)

@@ -79,8 +79,11 @@ def test_of_columns_with_one_title_the_first_counts() -> None:
     assert resolve(columns, Brief(("text",), "Summary", "x")) == Layout((1,), 2)
 
 
-def test_columns_without_title_can_be_chosen_by_their_letter() -> None:
-    assert resolve(columns_of(["id", "", "S"]), Brief(("Column B",), "S", "x")) == Layout((1,), 2)
+def test_a_column_without_title_is_not_found_by_its_letter_for_it_may_be_another_one_by_now() -> None:
+    with pytest.raises(ColumnsGone):
+        resolve(columns_of(["id", "", "S"]), Brief(("Column B",), "S", "x"))
+    titled = columns_of(["Column B", "", "S"])
+    assert resolve(titled, Brief(("Column B",), "S", "x")) == Layout((0,), 2), "a person's own title"
 
 
 def test_missing_columns_are_all_named_to_the_person_and_not_in_the_message() -> None:
