@@ -87,6 +87,8 @@ class Troubles(logging.Handler):
         error = (record.exc_info or sys.exc_info())[1]
         if error is not None:
             self.note(error)
+        elif record.levelno >= logging.ERROR and record.name.startswith("addon.jobs"):
+            self._say(record.getMessage())
 
     def note(self, error: BaseException) -> None:
         """Remember a disk's trouble; say in one line, once, where anything unforeseen was raised."""
@@ -95,7 +97,9 @@ class Troubles(logging.Handler):
             return
         frames = traceback.extract_tb(error.__traceback__)
         where = f" in {frames[-1].filename}, line {frames[-1].lineno}" if frames else ""
-        line = f"An unforeseen {type(error).__name__} was raised{where}."
+        self._say(f"An unforeseen {type(error).__name__} was raised{where}.")
+
+    def _say(self, line: str) -> None:
         if line not in self._said:
             self._said.add(line)
             click.echo(line, err=True)

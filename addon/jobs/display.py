@@ -97,7 +97,7 @@ class Display:
     def await_room(self) -> None:
         """Wait while as many summaries are pending as the memory and one request should hold."""
         with self._wake:
-            while len(self._pending) >= MOST_PENDING and not (self._stopped or self._running.done()):
+            while len(self._pending) >= MOST_PENDING and not (self._stopped or self.ended):
                 self._flushing = True
                 self._wake.notify_all()
                 self._wake.wait(self._seconds)
@@ -133,6 +133,11 @@ class Display:
             self._wake.notify_all()
         wait([self._running], patience)
         self._executor.shutdown(wait=False)
+
+    @property
+    def ended(self) -> bool:
+        """Whether nothing will be shown any more; `check` says why."""
+        return self.error is not None or self._running.done()
 
     def check(self) -> None:
         """Raise what ended the display for good, if anything did."""
@@ -232,7 +237,7 @@ def until_settled(display: Display, beat: Callable[[], None], patience: float) -
     """Flush and wait, calling ``beat`` (lease renewal) meanwhile; whether it ended within ``patience``."""
     display.flush()
     end = time.monotonic() + patience
-    while not display.settled and display.error is None:
+    while not (display.settled or display.ended):
         if time.monotonic() > end:
             return False
         beat()

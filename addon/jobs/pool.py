@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 
+from addon.jobs.endings import place_of
 from addon.jobs.feed import Feed, Item
 from addon.llm.base import Empty, Fatal, LanguageModel, Outcome, Prompt, Text, Transient
 from addon.rows.keys import is_blank
@@ -90,7 +91,7 @@ class Pool:
         for worker in self._workers:
             error = worker.exception() if worker.done() else None
             if error is not None and self.fatal is None:
-                log.error("the model adapter raised %s", type(error).__name__)
+                log.error("The model adapter raised %s.", place_of(error))
                 self.fatal = "stuck"
 
     def stop(self) -> None:
@@ -126,7 +127,7 @@ class Pool:
             self.fatal = outcome.reason
             self._feed.close()
             self._feed.again(item, self._clock())
-        elif isinstance(outcome, Empty) and item.tries == 1:
+        elif isinstance(outcome, Empty) and item.calls == 1:
             self._feed.again(item, self._clock())
         else:
             self._feed.answered(item, outcome)

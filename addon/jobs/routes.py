@@ -1,9 +1,7 @@
 """The queue's and the scheduler's way in: parse, call one thing, map the answer."""
 
 import logging
-import traceback
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from flask import Blueprint, Response, jsonify, request
@@ -13,6 +11,7 @@ from werkzeug.exceptions import HTTPException
 from addon.google.errors import GoogleError
 from addon.google.identity import LocalIdentity, Unauthorised
 from addon.google.tasks import Tasks
+from addon.jobs.endings import place_of
 from addon.jobs.link import LinkMessage, run_link
 from addon.jobs.sweep import sweep
 from addon.jobs.tools import Tools
@@ -64,16 +63,10 @@ def blueprint(tools: Tools, tasks: Tasks, identity: LocalIdentity) -> Blueprint:
         """Log what nobody foresaw by its class and place alone: its message may quote a row."""
         if isinstance(error, HTTPException):
             return error
-        log.error("%s: %s", request.path, _place(error))
+        log.error("%s: %s", request.path, place_of(error))
         return _error(500, "unexpected", "Something unforeseen happened; the task will come back.")
 
     return routes
-
-
-def _place(error: BaseException) -> str:
-    frames = traceback.extract_tb(error.__traceback__)
-    where = f" at {Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else ""
-    return f"{type(error).__name__}{where}"
 
 
 def _message(body: object) -> LinkMessage:

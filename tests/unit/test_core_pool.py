@@ -145,3 +145,9 @@ def test_waits_as_long_as_told_and_not_less(desks: list[Desk]) -> None:
     one.ask("a")
     assert isinstance(one.answers(1)["a"], Text)
     assert time.monotonic() - began >= 0.3
+
+
+def test_an_empty_answer_after_a_passing_fault_is_asked_for_once_more_as_well(desks: list[Desk]) -> None:
+    one = desk(desks, [Transient("server_error"), Empty(), Text("at last")])
+    one.ask("a")
+    assert one.answers(1) == {"a": Text("at last")}
