@@ -1,5 +1,6 @@
 """Settings: every variable, its good and bad values, one sentence each."""
 
+import os
 from dataclasses import fields
 from pathlib import Path
 
@@ -134,6 +135,8 @@ def test_a_misspelt_variable_is_not_passed_over(variable: str) -> None:
 
 
 def test_the_process_environment_is_read_where_none_is_given(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in [name for name in os.environ if name.startswith("ADDON_")]:
+        monkeypatch.delenv(name)
     monkeypatch.setenv("ADDON_CONCURRENCY", "3")
     assert from_environment().concurrency == 3
 
