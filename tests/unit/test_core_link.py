@@ -3,17 +3,19 @@
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from link_world import OUTPUT, QUICK, SID, SOURCE, World, summary_of, world
 
 from addon.google.cells import Run
 from addon.google.errors import TryAgain
+from addon.jobs import display as displays
 from addon.jobs import scan as scans
 from addon.jobs import start as starting
 from addon.jobs.commands import cancel, retry
 from addon.jobs.records import Result, results_path
-from addon.llm.base import Blocked, Fatal, Prompt, Text, Transient
+from addon.llm.base import Blocked, Prompt, Text, Transient
 from addon.llm.scripted import ScriptedModel
 from addon.rows.keys import text_hash
 from addon.store.documents import Transaction
@@ -23,17 +25,22 @@ class Crash(Exception):
     """A worker dies here."""
 
 
-def lease_runs_out(it: World, job: str, number: int = 0) -> None:
-    """The holder is dead and its lease expires; its task comes back."""
-    path = f"jobs/{job}/shards/{number}"
+def set_shard(it: World, job: str, **fields: Any) -> None:
+    """Change what is stored of the first shard."""
+    path = f"jobs/{job}/shards/0"
 
     def work(tx: Transaction) -> None:
         tx.get(path)
-        tx.update(path, {"expires_at": tx.now - timedelta(seconds=1)})
+        tx.update(path, fields)
 
     it.documents.transact(work)
-    shard = it.shard(job, number)
-    it.tasks.queue.append({"job": job, "shard": number, "epoch": shard.epoch, "step": shard.step})
+
+
+def lease_runs_out(it: World, job: str) -> None:
+    """The holder is dead and its lease expires; its task comes back."""
+    set_shard(it, job, expires_at=it.documents.now() - timedelta(seconds=1))
+    shard = it.shard(job)
+    it.tasks.queue.append({"job": job, "shard": 0, "epoch": shard.epoch, "step": shard.step})
 
 
 def results(it: World) -> dict[str, Result]:
@@ -47,32 +54,22 @@ def test_promise_1_summaries_given_to_the_display_are_not_forgotten_when_the_che
 ) -> None:
     monkeypatch.setattr(scans, "PAGE_ROWS", 100)
     texts = [f"text {number}" for number in range(300)]
-    with world(tmp_path, texts, settings=replace(QUICK, display_seconds=60.0, lease_ttl=2.0)) as it:
+    with world(tmp_path, texts, settings=replace(QUICK, display_seconds=60.0)) as it:
         it.run()
         for row in range(1, 101):
             it.sheets.put(row, OUTPUT, "")
-        it.sheets.put(250, SOURCE, "edited")
-        closing = [0]
-
-        def die_in_the_check(step: str) -> None:
-            if step == "before display":
-                shard = it.shard(job)
-                closing[0] += shard.closing
-                if closing[0] == 1:
-                    raise Crash
-
+        it.sheets.put(250, SOURCE, "#REF!")
         job = it.start()
-        # The first pass shows the cleared rows; they are cleared again before the sheet is checked.
-        it.sheets.before_write = lambda _: None
-        first = it.sheets.write
+        set_shard(it, job, closing=True)
 
-        def write_nothing(*args: object, **options: object) -> dict[int, str]:
-            return first(*args, **options) if it.shard(job).closing else {}
+        def die_before_anything_is_shown(step: str) -> None:
+            if step == "before display":
+                raise Crash
 
-        it.sheets.write = write_nothing
-        it.reach = die_in_the_check
+        it.reach = die_before_anything_is_shown
         with pytest.raises(Crash):
             it.link()
+        assert it.shard(job).cursor > 100, "the next link begins below the rows that are not shown yet"
         it.reach = lambda _: None
         lease_runs_out(it, job)
         it.work()
@@ -237,6 +234,26 @@ def test_a_summary_another_worker_committed_meanwhile_is_shown_and_not_paid_agai
         assert it.sheets.column() == [summary_of("new 1"), summary_of("new 2")]
 
 
+def test_the_scan_waits_while_the_sheet_is_slower(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(displays, "MOST_PENDING", 50)
+    monkeypatch.setattr(displays, "LARGEST_BEAT", 25)
+    with world(tmp_path, [f"text {number}" for number in range(400)]) as it:
+        it.run()
+        for row in range(1, 401):
+            it.sheets.put(row, OUTPUT, "")
+        most, add = [0], displays.Display.add
+
+        def measure(display: displays.Display, *args: Any, **options: Any) -> None:
+            add(display, *args, **options)
+            most[0] = max(most[0], len(display._pending))
+
+        monkeypatch.setattr(displays.Display, "add", measure)
+        it.settings = replace(QUICK, display_seconds=60.0)
+        assert it.run().done == 400
+        assert all(it.sheets.column())
+        assert most[0] <= 50
+
+
 def test_a_sheet_full_of_cleared_summaries_is_written_in_requests_of_bounded_size(tmp_path: Path) -> None:
     count = 6_000
     with world(
@@ -255,16 +272,6 @@ def test_a_sheet_full_of_cleared_summaries_is_written_in_requests_of_bounded_siz
 
 def _cells(runs: "list[Run]") -> int:
     return sum(len(run.texts) for run in runs)
-
-
-def test_a_key_that_is_rejected_is_not_tried_by_the_calls_that_come_next(tmp_path: Path) -> None:
-    model = ScriptedModel(default=lambda _: Fatal("key_rejected"))
-    with world(tmp_path, [f"text {number}" for number in range(50)], model=model) as it:
-        it.settings = replace(QUICK, concurrency=1)
-        job = it.start()
-        it.work()
-        assert it.status(job).reason == "key_rejected"
-        assert len(model.calls) == 1
 
 
 @pytest.mark.parametrize("mode", ["all", "new_or_changed"])

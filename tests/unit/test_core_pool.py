@@ -151,3 +151,21 @@ def test_an_empty_answer_after_a_passing_fault_is_asked_for_once_more_as_well(de
     one = desk(desks, [Transient("server_error"), Empty(), Text("at last")])
     one.ask("a")
     assert one.answers(1) == {"a": Text("at last")}
+
+
+@pytest.mark.parametrize("outcome", [Fatal("key_rejected"), Transient("rate_limited", wait=90.0)])
+def test_what_ends_a_link_is_not_called_again_by_a_call_that_comes_next(
+    desks: list[Desk], monkeypatch: pytest.MonkeyPatch, outcome: Outcome
+) -> None:
+    closed: list[bool] = []
+    again = Feed.again
+
+    def note(feed: Feed, item: Item, at: float) -> None:
+        closed.append(feed._closed)
+        again(feed, item, at)
+
+    monkeypatch.setattr(Feed, "again", note)
+    one = desk(desks, [outcome])
+    one.ask("a")
+    one.ended()
+    assert closed == [True]
