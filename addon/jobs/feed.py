@@ -1,8 +1,7 @@
 """The desk between the scan that finds rows, the callers that ask the model, and the committer.
 
-One lock, three conditions. It keeps the promises about what may be lost in a crash: never more than
-``concurrency`` calls in flight, never more than ``concurrency + commit_rows`` calls begun and not committed.
-"""
+One lock, three conditions. What a crash may cost is bounded: never more than ``concurrency`` calls are in
+flight, never more than ``concurrency + commit_rows`` begun and not committed."""
 
 import heapq
 import itertools
@@ -35,8 +34,8 @@ class Item:
     """One key to be called: the text of its row, and every row that waits for its answer.
 
     ``replaces`` says that a result document of this key exists and is void; ``failed_before`` that a
-    failure document exists. ``tries`` counts calls, ``calls`` those the provider answered; ``spent`` are
-    the tokens of all its answers.
+    failure document exists. ``tries`` counts calls, ``calls`` those the provider answered, ``faults`` those
+    it did not although it had room; ``spent`` are the tokens of all its answers.
     """
 
     key: str
@@ -46,6 +45,7 @@ class Item:
     failed_before: bool = False
     tries: int = 0
     calls: int = 0
+    faults: int = 0
     spent: Usage = field(default_factory=Usage)
     answer: Answer | str | None = None
 

@@ -2,6 +2,7 @@
 
 import logging
 import random
+import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -14,7 +15,8 @@ from addon.rows.keys import is_blank
 log = logging.getLogger(__name__)
 
 MAX_TRIES = 4
-"""Calls one row gets while others succeed, before it is recorded as `model_error`."""
+"""Calls of one row that may fail while others succeed, before it is recorded as `model_error`. Calls the
+provider had no room for do not count: they say nothing about the row."""
 
 SILENT = 20
 """Transient outcomes in a row, over all rows, that end a link early."""
@@ -76,6 +78,7 @@ class Pool:
         self._jitter = jitter
         self._in_a_row = 0
         self._told = clock()
+        self._lock = threading.Lock()
         self._executor = ThreadPoolExecutor(threads, thread_name_prefix="call")
         self._workers: list[Future[None]] = [self._executor.submit(self._work) for _ in range(threads)]
         for worker in self._workers:
@@ -97,7 +100,7 @@ class Pool:
     def stop(self) -> None:
         """Take no more work. Calls under way end by themselves, within their timeout."""
         self._feed.close()
-        self._executor.shutdown(wait=False, cancel_futures=True)
+        self._executor.shutdown(wait=False)
 
     def _ended(self, worker: Future[None]) -> None:
         if worker.exception() is not None:
@@ -109,7 +112,8 @@ class Pool:
             try:
                 outcome = self._model.summarise(Prompt(self._instructions, item.fields), self._timeout)
             finally:
-                if outcome is None:  # it raised: the call is over all the same
+                if outcome is None:  # it raised: the call is over all the same, and nobody is to repeat it
+                    self._feed.close()
                     self._feed.again(item, self._clock())
             self._sort(item, outcome)
 
@@ -133,21 +137,30 @@ class Pool:
             self._feed.answered(item, outcome)
 
     def _transient(self, item: Item, outcome: Transient) -> None:
-        self._in_a_row += 1
-        if outcome.reason == "timeout":
-            self.repeats += 1
-        self._told = max(self._told, self._clock() + (outcome.wait or 0.0))
+        now, wait = self._clock(), outcome.wait or 0.0
         pause = min(FIRST_PAUSE * 2 ** (item.tries - 1), LONGEST_PAUSE)
-        at = self._clock() + max(outcome.wait or 0.0, pause) + pause * self._jitter()
-        too_long = outcome.wait is not None and outcome.wait > LONGEST_WAIT
-        if too_long or self._in_a_row >= SILENT:
-            self.silent = not too_long
-            self.suspended = max(outcome.wait or 0.0, self.suspended or 0.0)
+        at = now + max(wait, pause) + pause * self._jitter()
+        item.faults += not outcome.rate_limited
+        if self._give_up(outcome, now + wait):
             self._feed.close()
             self._feed.again(item, at)
-        elif item.tries >= MAX_TRIES and not outcome.rate_limited:
+        elif item.faults >= MAX_TRIES:
             self._feed.answered(item, "model_error", success=False)
         else:
             if outcome.rate_limited:
                 self._feed.slow_down(at)
             self._feed.again(item, at)
+
+    def _give_up(self, outcome: Transient, until: float) -> bool:
+        """Count a call that brought nothing; whether the link is to end for it."""
+        wait = outcome.wait or 0.0
+        too_long = wait > LONGEST_WAIT
+        with self._lock:
+            self._in_a_row += 1
+            self.repeats += outcome.reason == "timeout"
+            self._told = max(self._told, until)
+            if not too_long and self._in_a_row < SILENT:
+                return False
+            self.silent = not too_long and (self.silent or self.suspended is None)
+            self.suspended = max(wait, self.suspended or 0.0)
+            return True
