@@ -9,6 +9,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 
 from addon.jobs.endings import place_of
 from addon.jobs.feed import Feed, Item
+from addon.jobs.model import PAUSE_REASONS
 from addon.llm.base import Empty, Fatal, LanguageModel, Outcome, Prompt, Text, Transient
 from addon.rows.keys import is_blank
 
@@ -128,7 +129,7 @@ class Pool:
             item.calls += 1
             item.spent += outcome.usage
         if isinstance(outcome, Fatal):
-            self.fatal = outcome.reason
+            self.fatal = outcome.reason if outcome.reason in PAUSE_REASONS else "stuck"
             self._feed.close()
             self._feed.again(item, self._clock())
         elif isinstance(outcome, Empty) and item.calls == 1:

@@ -169,3 +169,10 @@ def test_what_ends_a_link_is_not_called_again_by_a_call_that_comes_next(
     one.ask("a")
     one.ended()
     assert closed == [True]
+
+
+def test_a_fatal_reason_nobody_knows_still_pauses_the_job(desks: list[Desk]) -> None:
+    one = desk(desks, [Fatal("made up")])
+    one.ask("a")
+    one.ended()
+    assert one.pool.fatal == "stuck"
