@@ -357,7 +357,7 @@ def test_refusals_of_one_moment_halve_once_and_nothing_starts_before_the_gate(wi
     offer(wide, 16)
     calls = [take(wide) for _ in range(8)]
     for number, one in enumerate(calls):
-        wide.slow_down(time() + (5, 5.7, 5.3)[number % 3])
+        wide.slow_down(time() + (5.7, 5, 5.3)[number % 3])
         wide.again(one, time())
     threads = takers(wide, time, 12)
     assert done(threads) == 0

@@ -119,6 +119,9 @@ def test_the_first_claim_starts_the_clock_and_later_ones_leave_it() -> None:
     later = NOW + timedelta(hours=1)
     again, _, _ = model.claim(first, LEASES["free"], (2, 5), "b", later, TTL, RISK)
     assert again is first, "nothing to write"
+    queued = replace(first, status="queued")
+    once_more, _, _ = model.claim(queued, LEASES["free"], (2, 5), "c", later, TTL, RISK)
+    assert once_more.started_at == NOW
 
 
 def test_claims_by_the_dead_add_up_their_risks_until_the_step_is_poison() -> None:

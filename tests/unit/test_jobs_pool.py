@@ -178,10 +178,16 @@ def test_the_wait_asked_for_is_kept_and_jitter_only_adds(
 
 
 def test_no_pause_is_longer_than_the_longest(desks: Desks) -> None:
-    desk = desks(*[LIMIT] * (SILENT - 2))
+    desk = desks(*[LIMIT] * 8)
     desk.ask("a")
-    desk.run()
-    assert len(desk.calls) == SILENT - 1
+    desk.rest()
+    for _ in range(5):  # 1, 2, 4, 8 and 16 seconds
+        desk.wait(16.0)
+    for calls in (6, 7, 8):
+        assert len(desk.calls) == calls
+        desk.wait(LONGEST_PAUSE - 0.01)
+        assert len(desk.calls) == calls
+        desk.wait(0.02)
     assert isinstance(desk.answers["a"], Text)
 
 
@@ -215,6 +221,23 @@ def test_a_row_that_keeps_failing_while_others_succeed_is_listed(desks: Desks, f
     assert desk.calls.count("bad") == MAX_TRIES
     assert (desk.items["bad"].calls, desk.items["bad"].spent) == (0, Usage())
     assert (desk.pool.suspended, desk.ended) == (None, False)
+
+
+def test_a_row_listed_as_failed_is_no_sign_that_the_provider_takes_more(
+    desks: Desks, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[bool] = []
+    true_answered = Feed.answered
+
+    def answered(feed: Feed, item: Item, answer: Any, *, success: bool = True) -> None:
+        told.append(success)
+        true_answered(feed, item, answer, success=success)
+
+    monkeypatch.setattr(Feed, "answered", answered)
+    desk = desks(default=by_text({"bad": FAULT}))
+    desk.ask("good", "bad")
+    desk.run()
+    assert told == [True, False]
 
 
 def test_a_rate_limit_is_no_fault_of_the_row(desks: Desks) -> None:
@@ -352,14 +375,16 @@ def test_a_model_that_raises_is_not_called_again_by_the_others(
     assert desk.calls == ["a"]
 
 
-def test_a_model_that_answers_nothing_at_all_is_noticed_too(desks: Desks) -> None:
+@pytest.mark.parametrize("nonsense", [None, "a bare text", object()])
+def test_a_model_that_answers_what_is_no_outcome_is_noticed_too(desks: Desks, nonsense: Any) -> None:
     desk = desks()
-    nothing: Any = None
-    desk.pool._model.summarise = lambda prompt, timeout: nothing  # type: ignore[method-assign]
-    desk.ask("a")
+    desk.pool._model.summarise = lambda prompt, timeout: nonsense  # type: ignore[method-assign]
+    desk.ask("a", "b")
     desk.rest()
+    assert desk.ended
+    assert desk.feed.take() is None
     desk.pool.check()
-    assert (desk.ended, desk.pool.fatal) == (True, "stuck")
+    assert desk.pool.fatal == "stuck"
 
 
 def test_a_model_that_raises_does_not_hide_why_the_link_ended(

@@ -169,7 +169,7 @@ def test_only_a_running_job_has_a_rate(documents: SqliteDocuments, over: Any) ->
 
 RISKY = (
     Shard(repeated=2, timeouts=1, risks=[5, 4], owner="w", at_risk=24),
-    Shard(repeated=1, timeouts=0, risks=[3], owner="", at_risk=0),
+    Shard(repeated=1, timeouts=0, risks=[3], owner="", at_risk=24),
 )
 
 
