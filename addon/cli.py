@@ -88,7 +88,7 @@ def demo(port: int, workbook: Path | None, state: Path, lang: str | None, browse
     """
     from addon.demo import DemoFailed  # noqa: PLC0415  # the simulator is not needed elsewhere
     from addon.demo import demo as run_demo  # noqa: PLC0415
-    from addon.local import StateInUse  # noqa: PLC0415
+    from addon.simulator.state import StateInUse  # noqa: PLC0415
 
     try:
         run_demo(state.absolute(), port, workbook, browser=browser, language=lang or "")
@@ -138,10 +138,9 @@ def run_file(
       4    paused or cancelled: the sentence says what to do
       130  stopped by Ctrl-C
     """
-    from addon.local import StateInUse  # noqa: PLC0415  # the simulator is not needed elsewhere
     from addon.run import RunOptions, run  # noqa: PLC0415
     from addon.run_watch import RunStopped  # noqa: PLC0415
-    from addon.simulator.state import StateInUse as SimulatorInUse  # noqa: PLC0415
+    from addon.simulator.state import StateInUse  # noqa: PLC0415
     from addon.simulator.workbooks import WorkbookError  # noqa: PLC0415
 
     settings = from_environment()
@@ -149,7 +148,7 @@ def run_file(
     options = RunOptions(file, source, output, instructions, mode, results, quiet)
     try:
         status = run(settings, options)
-    except (RunStopped, StateInUse, SimulatorInUse, WorkbookError) as error:
+    except (RunStopped, StateInUse, WorkbookError) as error:
         _fail(str(error))
     _leave(status)
 

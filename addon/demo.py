@@ -17,9 +17,7 @@ from typing import Any
 import click
 
 from addon.local import state_lock
-
-SAMPLE = Path(__file__).parent / "simulator" / "samples" / "inquiries.csv"
-"""Forty invented inquiries in English and Japanese."""
+from addon.simulator.samples import SAMPLE
 
 START_SECONDS = 30.0
 """How long a process may take to answer for the first time."""

@@ -5,50 +5,34 @@ that stays. Only one process may use a state folder; a lock on a file in it sees
 drops the lock with the process, however it dies.
 """
 
-import fcntl
-import logging
-import os
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import IO
 
 from flask import Flask
-from werkzeug.serving import BaseWSGIServer, WSGIRequestHandler, make_server
 
 from addon.app import create_app
 from addon.services import Services, build
 from addon.settings import Settings
 from addon.simulator.server import Simulator
-
-log = logging.getLogger(__name__)
-
-
-class StateInUse(Exception):
-    """Another process works with this state folder."""
-
-
-class QuietHandler(WSGIRequestHandler):
-    """Keeps connections open, sends small answers at once, and does not log every request."""
-
-    protocol_version = "HTTP/1.1"
-    disable_nagle_algorithm = True
-
-    def log_request(self, code: int | str = "-", size: int | str = "-") -> None:
-        """Say nothing."""
+from addon.simulator.state import hold
+from addon.simulator.transport import LOOPBACK, Server
 
 
 class ServiceThread:
-    """A WSGI application served from a thread, on a free port of this machine."""
+    """A WSGI application served from a thread, on a free port of this machine.
 
-    def __init__(self, app: Flask | None = None, port: int = 0) -> None:
-        self._server: BaseWSGIServer = make_server(
-            "127.0.0.1", port, app or _starting, threaded=True, request_handler=QuietHandler
+    The address is known before the application is: its settings hold the address.
+    """
+
+    def __init__(self) -> None:
+        self._server = Server(Flask(__name__, static_folder=None), 0)
+        self.url = f"http://{LOOPBACK}:{self._server.server_port}"
+        self._thread = threading.Thread(
+            target=self._server.serve_forever, args=(0.05,), name="service", daemon=True
         )
-        self.url = f"http://127.0.0.1:{self._server.server_port}"
-        self._thread = threading.Thread(target=self._server.serve_forever, name="service", daemon=True)
 
     def start(self, app: Flask) -> None:
         """Serve ``app`` from now on."""
@@ -56,16 +40,12 @@ class ServiceThread:
         self._thread.start()
 
     def stop(self) -> None:
-        """Stop listening; requests under way end by themselves."""
+        """Stop listening and wait a little; a link under way ends by itself."""
         if self._thread.is_alive():
-            self._server.shutdown()
+            self._server.stop()
             self._thread.join()
-        self._server.server_close()
-
-
-def _starting(_environ: object, start_response: Callable[..., object]) -> Iterator[bytes]:
-    start_response("503 Service Unavailable", [("Content-Length", "0")])
-    return iter(())
+        else:
+            self._server.server_close()
 
 
 @contextmanager
@@ -80,18 +60,8 @@ def state_lock(state: Path) -> Iterator[None]:
         The folder cannot be made or written.
     """
     state.mkdir(parents=True, exist_ok=True)
-    with (state / "lock").open("w") as handle:
-        _lock(handle, state)
+    with hold(state / "lock", f"Another process is working with {state}; wait for it or stop it."):
         yield
-
-
-def _lock(handle: IO[str], state: Path) -> None:
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        raise StateInUse(f"Another process is working with {state}; wait for it or stop it.") from None
-    handle.write(f"{os.getpid()}\n")
-    handle.flush()
 
 
 @contextmanager

@@ -56,7 +56,7 @@ def read_shard(reader: Documents | Transaction, job_id: str, number: int) -> Sha
 def read_shards(reader: Documents | Transaction, job_id: str, job: Job) -> dict[int, Shard]:
     """Read all shards of a job by number."""
     found = reader.get_many(shard_path(job_id, number) for number in range(job.shards))
-    return {int(path.rsplit("/", 1)[1]): Shard.from_data(item.data) for path, item in found.items()}
+    return {int(item.id): Shard.from_data(item.data) for item in found.values()}
 
 
 def enqueue(tasks: Tasks, job_id: str, number: int, shard: Shard) -> bool:

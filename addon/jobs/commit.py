@@ -81,15 +81,15 @@ class Committer:
         self.commits = 0
         self._recent: deque[tuple[float, int]] = deque()
 
-    def adopt(self, rows: Sequence[PartRow], spreadsheet_results: dict[str, Result]) -> int:
+    def adopt(self, rows: Sequence[PartRow], known_results: dict[str, Result]) -> None:
         """Commit part rows that have no result: a worker died between upload and transaction.
 
-        Returns how many were adopted; they are not called again.
+        They are not called again.
         """
         adopted: Writes = []
         last = {row.key: (position, row) for position, row in enumerate(rows) if row.key}
         for key, (position, row) in last.items():
-            known = spreadsheet_results.get(key)
+            known = known_results.get(key)
             if not self._policy.valid(known):
                 usage = Usage(row.input_tokens, row.output_tokens)
                 data = self._result(position, row.summary, row.model, usage)
@@ -101,7 +101,6 @@ class Committer:
             count = len(some)
             usage = sum((Usage(d["input_tokens"], d["output_tokens"]) for _, _, d in some), Usage())
             self._write(some, Committed(count, count, count, usage, Counter()))
-        return len(adopted)
 
     def commit(self, items: list[Item]) -> None:
         """Make a batch durable.
@@ -162,7 +161,7 @@ class Committer:
                 writes.append(("delete", failure_path(self._policy.job_id, item.key), {}))
         return writes
 
-    def _write(self, writes: Writes, done: "Committed") -> set[str]:
+    def _write(self, writes: Writes, done: Committed) -> set[str]:
         """Commit; the keys that had a result already, which stays as it is."""
         progress = self._progress(done.rows)
 
@@ -189,10 +188,12 @@ class Committer:
         except AlreadyExists:
             # A worker of an earlier, cancelled job has committed some of these keys meanwhile.
             paths = [path for verb, path, _ in writes if verb == "create"]
-            found = {
-                path: Result.from_data(item.data) for path, item in self._documents.get_many(paths).items()
+            found = self._documents.get_many(paths)
+            known = {
+                path: item.id
+                for path, item in found.items()
+                if self._policy.valid(Result.from_data(item.data))
             }
-            known = {path for path, result in found.items() if self._policy.valid(result)}
             done = replace(done, made=done.made - len(known), twice=len(known))
             rest = [
                 ("set" if path in found else verb, path, data)
@@ -200,7 +201,7 @@ class Committer:
                 if path not in known
             ]
             self._chain.write(change, lambda tx: _apply(tx, rest))
-            return {path.rsplit("/", 1)[1] for path in known}
+            return set(known.values())
         return set()
 
     def _part_row(self, item: Item, summary: str) -> PartRow:

@@ -87,7 +87,7 @@ def plan(
     header = read_header(user.sheets, request.spreadsheet_id, request.sheet_id)
     new_column = _check_columns(header, brief)
     reading = replace(brief, output_column=brief.source_columns[0]) if new_column else brief
-    table = Table(user.sheets, request.spreadsheet_id, request.sheet_id, reading, model)
+    table = Table(user.sheets, request.spreadsheet_id, request.sheet_id, reading, model, header)
     rows, blank, keys = _count(table)
     if rows == 0:
         raise StartRefused("all_blank" if blank or _has_rows(user, request, sheet) else "no_rows")
@@ -137,7 +137,6 @@ def _todo(documents: Documents, request: StartRequest, keys: frozenset[str]) -> 
     if request.mode == "all" or len(keys) > LOOK_AHEAD:
         return keys
     collection, now = results_path(request.spreadsheet_id), documents.now()
-    paths = {f"{collection}/{key}": key for key in keys}
-    found = documents.get_many(paths)
-    done = {paths[path] for path, item in found.items() if Result.from_data(item.data).until > now}
+    found = documents.get_many(f"{collection}/{key}" for key in keys)
+    done = {item.id for item in found.values() if Result.from_data(item.data).until > now}
     return keys - done

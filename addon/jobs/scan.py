@@ -11,13 +11,10 @@ from addon.jobs.parts import PartReader
 from addon.jobs.records import Failure, Result, failure_path, failures_path, results_path
 from addon.rows.keys import shard_of, text_hash
 from addon.rows.table import PAGE_ROWS, Row, Table
-from addon.store.documents import Documents
+from addon.store.documents import MAX_IN_VALUES, Documents
 
 WIDER = 2
 """Several chains each read the whole sheet; wider pages keep their requests few, at the cost of memory."""
-
-LOOKUP = 30
-"""Values one ``in`` condition takes."""
 
 LOOKS = 2
 """Times a row is looked up in one pass: again if its key was committed after its page was looked up."""
@@ -123,7 +120,7 @@ class Scan:
     def _learn_failures(self, rows: list[Row]) -> None:
         """Notice failures that were committed since the pass began."""
         found = self._documents.get_many(failure_path(self._policy.job_id, row.key or "") for row in rows)
-        self.failures |= {_id(path): Failure.from_data(item.data) for path, item in found.items()}
+        self.failures |= {item.id: Failure.from_data(item.data) for item in found.values()}
 
     def _row(
         self,
@@ -183,7 +180,7 @@ class Scan:
     def _look_up(self, rows: list[Row]) -> dict[str, Result]:
         keys = {row.key for row in rows if row.key is not None}
         found = self._documents.get_many(f"{self._results}/{key}" for key in keys)
-        return {_id(path): Result.from_data(item.data) for path, item in found.items()}
+        return {item.id: Result.from_data(item.data) for item in found.values()}
 
     def _ours(self, rows: list[Row], results: dict[str, Result]) -> set[str]:
         """Hashes of those output cells that hold a summary of ours, made from another text.
@@ -200,8 +197,8 @@ class Scan:
         }
         ours: set[str] = set()
         asked: list[Any] = sorted(doubtful)
-        for first in range(0, len(asked), LOOKUP):
-            some = asked[first : first + LOOKUP]
+        for first in range(0, len(asked), MAX_IN_VALUES):
+            some = asked[first : first + MAX_IN_VALUES]
             for item in self._documents.query(self._results, where=[("sha256", "in", some)]):
                 ours.add(item.data["sha256"])
         return ours
@@ -210,13 +207,9 @@ class Scan:
 def failures_of(documents: Documents, job_id: str) -> dict[str, Failure]:
     """All failures of a job by key."""
     found = documents.query(failures_path(job_id))
-    return {_id(item.path): Failure.from_data(item.data) for item in found}
+    return {item.id: Failure.from_data(item.data) for item in found}
 
 
 def _part_by_part(rows: list[Row], results: dict[str, Result]) -> list[Row]:
     """Rows without a result first, then those of each part together: so each part is read once a page."""
     return sorted(rows, key=lambda row: results[row.key].part if row.key in results else "")
-
-
-def _id(path: str) -> str:
-    return path.rsplit("/", 1)[1]

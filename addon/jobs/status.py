@@ -88,7 +88,7 @@ def list_jobs(documents: Documents, limit: int = 50) -> list[JobStatus]:
 
 
 def _status(documents: Documents, snapshot: Snapshot) -> JobStatus:
-    job, job_id = Job.from_data(snapshot.data), snapshot.path.rsplit("/", 1)[1]
+    job, job_id = Job.from_data(snapshot.data), snapshot.id
     shards = list(read_shards(documents, job_id, job).values())
     failures = _failures(documents, job_id)
     tally = job.tally or _live_tally(shards)

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from addon.google.errors import GoogleError
 from addon.google.tasks import Tasks
 from addon.jobs import model
-from addon.jobs.chain import Gone, enqueue, read_job, read_shard
+from addon.jobs.chain import Gone, enqueue, read_job, read_shard, read_shards
 from addon.jobs.commands import release_spreadsheet
 from addon.jobs.records import Job, Shard, shard_path
 from addon.store.documents import Documents, Snapshot, StoreError, Transaction
@@ -30,13 +30,14 @@ def sweep(documents: Documents, tasks: Tasks) -> int:
     """
     enqueued = 0
     for snapshot in _active(documents):
-        job_id = snapshot.path.rsplit("/", 1)[1]
-        job = Job.from_data(snapshot.data)
+        job_id, job = snapshot.id, Job.from_data(snapshot.data)
         try:
             if not job.prepared:
                 _cancel_abandoned(documents, job_id, job, snapshot)
                 continue
-            enqueued += sum(_heal(documents, tasks, job_id, number) for number in range(job.shards))
+            for number, shard in read_shards(documents, job_id, job).items():
+                if model.overdue(job, shard, snapshot.read_time):
+                    enqueued += _heal(documents, tasks, job_id, number)
         except (GoogleError, StoreError, Gone) as error:
             log.warning("sweep: job %s skipped this time (%s)", job_id, type(error).__name__)
     _prune(documents)
@@ -74,9 +75,7 @@ def _cancel_abandoned(documents: Documents, job_id: str, job: Job, snapshot: Sna
 
 
 def _heal(documents: Documents, tasks: Tasks, job_id: str, number: int) -> bool:
-    now = documents.now()
-    if not model.overdue(read_job(documents, job_id), read_shard(documents, job_id, number), now):
-        return False
+    """Enqueue a shard's link again, if it is still overdue when that is decided."""
 
     def work(tx: Transaction) -> Shard | None:
         try:

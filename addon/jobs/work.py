@@ -139,16 +139,14 @@ class LinkWork:
 
     def _reconcile(self, rows: list[PartRow]) -> None:
         collection = results_path(self._policy.job.spreadsheet_id)
-        paths = {f"{collection}/{row.key}": row.key for row in rows if row.key}
-        found = self._tools.documents.get_many(paths)
-        known = {paths[path]: Result.from_data(item.data) for path, item in found.items()}
+        found = self._tools.documents.get_many(f"{collection}/{row.key}" for row in rows if row.key)
+        known = {item.id: Result.from_data(item.data) for item in found.values()}
         self._committer.adopt(rows, known)
         held = {(row.key, text_hash(row.summary)) for row in rows}
         here = self._tools.documents.query(collection, where=[("part", "==", self._writer.file_id)])
         for item in here:
-            key = item.path.rsplit("/", 1)[1]
-            if (key, item.data["sha256"]) not in held:
-                self._void.add(key)
+            if (item.id, item.data["sha256"]) not in held:
+                self._void.add(item.id)
                 self._lost += 1
 
     def _passes(self) -> Ending:

@@ -59,9 +59,7 @@ def _matter(lines: list[str]) -> list[str]:
     stripped = [line.strip() for line in lines]
     for index, line in enumerate(stripped):
         closes = words.CLOSING_LINE.fullmatch(line) or (index and line and words.RULE_LINE.fullmatch(line))
-        if closes and all(
-            width(rest) < _WRAPPED and not _ENDS.search(rest) for rest in stripped[index + 1 :]
-        ):
+        if closes and all(map(_is_signature, stripped[index + 1 :])):
             stripped = stripped[:index]
             break
     if len(stripped) == 1:

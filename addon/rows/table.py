@@ -142,10 +142,18 @@ class Table:
         Client acting for whoever may read the sheet.
     model
         Its name and settings go into the keys.
+    header
+        The sheet's columns, where they have just been read.
     """
 
     def __init__(
-        self, sheets: Sheets, spreadsheet_id: str, sheet_id: int, brief: Brief, model: LanguageModel
+        self,
+        sheets: Sheets,
+        spreadsheet_id: str,
+        sheet_id: int,
+        brief: Brief,
+        model: LanguageModel,
+        header: Sequence[Column] = (),
     ) -> None:
         self._sheets = sheets
         self._spreadsheet_id = spreadsheet_id
@@ -153,7 +161,7 @@ class Table:
         self._brief = brief
         self._model_name = model.name
         self._model_settings = dict(model.settings)
-        self._layout: Layout | None = None
+        self._layout = resolve(header, brief) if header else None
 
     def read(self, windows: Sequence[tuple[int, int | None]]) -> tuple[Layout, list[list[Row]]]:
         """Read windows of rows ``(first, end)`` together with the header, in one request.

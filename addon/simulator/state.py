@@ -41,7 +41,25 @@ CREATE INDEX IF NOT EXISTS waiting_tasks ON tasks (due) WHERE gone IS NULL;
 
 
 class StateInUse(Exception):
-    """Another simulator works on this state folder; stop it, or use another folder."""
+    """Another process works on this state folder; stop it, or use another folder."""
+
+
+def hold(path: Path, sentence: str) -> IO[str]:
+    """Open a lock file that no other process can hold until it is closed; the system closes it with the
+    process, however it dies.
+
+    Raises
+    ------
+    StateInUse
+        Another process holds it; the message is ``sentence``.
+    """
+    handle = path.open("w")
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        handle.close()
+        raise StateInUse(sentence) from None
+    return handle
 
 
 class State:
@@ -58,12 +76,9 @@ class State:
         self.folder = folder.resolve()
         self.blobs = self.folder / "drive"
         self.blobs.mkdir(exist_ok=True, mode=0o700)
-        self._guard: IO[str] = (self.folder / "in-use").open("w")
-        try:
-            fcntl.flock(self._guard, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            self._guard.close()
-            raise StateInUse(f"Another simulator works in {self.folder}; stop it first.") from None
+        self._guard = hold(
+            self.folder / "in-use", f"Another simulator works in {self.folder}; stop it first."
+        )
         self._lock = threading.RLock()
         self._connection = sqlite3.connect(
             self.folder / "simulator.sqlite3", isolation_level=None, check_same_thread=False

@@ -21,6 +21,9 @@ Order = tuple[str, Literal["asc", "desc"]]
 MAX_DOCUMENT_BYTES = 1_000_000
 """Refuse a document near Firestore's 1 MiB limit before the server does (quotas page: 1,048,576 bytes)."""
 
+MAX_IN_VALUES = 30
+"""Most values one ``in`` condition takes (Firestore quotas page)."""
+
 MAX_REQUEST_BYTES = 3 * 1024 * 1024
 """One commit stays below this; the official emulator hangs on a request above 4 MiB."""
 
@@ -45,6 +48,11 @@ class Snapshot:
     data: Data
     version: Any
     read_time: datetime
+
+    @property
+    def id(self) -> str:
+        """The last segment of its path."""
+        return self.path.rsplit("/", 1)[1]
 
 
 class StoreError(Exception):

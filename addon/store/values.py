@@ -5,16 +5,13 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any
 
-from addon.store.documents import MAX_DOCUMENT_BYTES, DocumentTooLarge
+from addon.store.documents import MAX_DOCUMENT_BYTES, MAX_IN_VALUES, DocumentTooLarge
 
 MAX_ID_BYTES = 1500
 """Longest path segment (Firestore quotas page, "constraints on document IDs")."""
 
 MAX_DEPTH = 20
 """Deepest nesting of lists and dicts (Firestore quotas page)."""
-
-MAX_IN_VALUES = 30
-"""Most values one ``in`` condition takes (Firestore quotas page)."""
 
 _INT64 = range(-(2**63), 2**63)
 _OPERATORS = ("==", "<", "<=", ">", ">=", "in")

@@ -11,7 +11,7 @@ from scripted import Clock, Received, Reply, Scripted, google_error
 
 from addon.google.drive import Drive, FileInfo
 from addon.google.errors import FileMissing, GoogleError, GrantMissing, JobBlocked, TryAgain
-from addon.google.session import Session, bearer
+from addon.google.session import Session
 
 FILE = "1file-" + "y" * 27
 FOLDER = "1folder-" + "z" * 25
@@ -19,11 +19,6 @@ CSV = "key,summary\r\nabc,要約\r\n".encode()
 LARGE = b"x" * (5 * 1024 * 1024 + 1)
 WORKER = "worker@project.iam.gserviceaccount.com"
 LOST = Reply(lost=True)
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
 
 
 @pytest.fixture
@@ -35,13 +30,6 @@ def google() -> Iterator[Scripted]:
     assert [found for request in api_calls if (found := problems("drive.v3", request))] == []
     shared_drives = [request for request in api_calls if not request.path.endswith("/generateIds")]
     assert all(request.query["supportsAllDrives"] == ["true"] for request in shared_drives)
-
-
-@pytest.fixture
-def session(clock: Clock) -> Iterator[Session]:
-    made = Session(bearer("local"), sleep=clock.sleep, clock=clock, random=lambda: 0.0)
-    yield made
-    made.close()
 
 
 @pytest.fixture

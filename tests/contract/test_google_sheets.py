@@ -8,7 +8,7 @@ from discovery import problems
 from scripted import Clock, Received, Reply, Scripted, google_error
 
 from addon.google.errors import GoogleError, GrantMissing, JobBlocked, OutOfGrid, TryAgain
-from addon.google.session import Session, bearer
+from addon.google.session import Session
 from addon.google.sheets import Area, Run, SheetInfo, Sheets, SpreadsheetInfo
 
 SID = "1AbC-" + "x" * 39
@@ -21,11 +21,6 @@ PROTECTED = (
 
 
 @pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture
 def google() -> Iterator[Scripted]:
     """Google; at the end everything that was sent to it must be something the Sheets API knows."""
     with Scripted().running() as scripted:
@@ -33,13 +28,6 @@ def google() -> Iterator[Scripted]:
     assert [
         problems("sheets.v4", request) for request in scripted.requests if problems("sheets.v4", request)
     ] == []
-
-
-@pytest.fixture
-def session(clock: Clock) -> Iterator[Session]:
-    made = Session(bearer("local"), sleep=clock.sleep, clock=clock, random=lambda: 0.0)
-    yield made
-    made.close()
 
 
 @pytest.fixture

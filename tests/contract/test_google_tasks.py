@@ -22,11 +22,6 @@ CREATED = Reply(json={"name": f"{QUEUE}/tasks/job-0-0-1"})
 
 
 @pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture
 def google() -> Iterator[Scripted]:
     """Google; at the end everything that was sent to it must be something the Cloud Tasks API knows."""
     with Scripted().running() as scripted:

@@ -13,19 +13,6 @@ FOLDER = "application/vnd.google-apps.folder"
 
 
 @pytest.fixture
-def simulator(tmp_path: Path) -> Iterator[Simulator]:
-    with Simulator(tmp_path / "state") as running:
-        assert running.schema_checked
-        yield running
-
-
-@pytest.fixture
-def api(simulator: Simulator) -> Iterator[Api]:
-    with caller(simulator) as user:
-        yield user
-
-
-@pytest.fixture
 def worker(simulator: Simulator) -> Iterator[Api]:
     with caller(simulator, simulator.identity.worker) as other:
         yield other

@@ -19,12 +19,6 @@ def simulator(tmp_path: Path) -> Iterator[Simulator]:
 
 
 @pytest.fixture
-def api(simulator: Simulator) -> Iterator[Api]:
-    with caller(simulator) as user:
-        yield user
-
-
-@pytest.fixture
 def sid(simulator: Simulator) -> str:
     return simulator.workbooks.create("Inquiries", [["id"]])
 

@@ -1,6 +1,5 @@
 """Requests are checked against the discovery documents that Google publishes."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -8,19 +7,6 @@ from simulated import Api, caller, error, write
 
 from addon.simulator import schema
 from addon.simulator.server import Simulator
-
-
-@pytest.fixture
-def simulator(tmp_path: Path) -> Iterator[Simulator]:
-    with Simulator(tmp_path / "state") as running:
-        assert running.schema_checked
-        yield running
-
-
-@pytest.fixture
-def api(simulator: Simulator) -> Iterator[Api]:
-    with caller(simulator) as user:
-        yield user
 
 
 @pytest.fixture

@@ -1,6 +1,5 @@
 """The simulated Sheets API takes what Google takes and refuses what Google refuses."""
 
-from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import quote
 
@@ -9,20 +8,6 @@ from simulated import Api, caller, error, write
 
 from addon.simulator.grid import Area
 from addon.simulator.server import Simulator
-
-
-@pytest.fixture
-def simulator(tmp_path: Path) -> Iterator[Simulator]:
-    with Simulator(tmp_path / "state") as running:
-        assert running.schema_checked
-        yield running
-
-
-@pytest.fixture
-def api(simulator: Simulator) -> Iterator[Api]:
-    with caller(simulator) as user:
-        yield user
-
 
 ROWS = [["id", "text", "summary"], ["1", "one", ""], ["", "", ""], ["3", "", "三"], ["", "", ""]]
 

@@ -24,12 +24,6 @@ def simulator(tmp_path: Path) -> Iterator[Simulator]:
 
 
 @pytest.fixture
-def api(simulator: Simulator) -> Iterator[Api]:
-    with caller(simulator) as user:
-        yield user
-
-
-@pytest.fixture
 def service() -> Iterator[Receiver]:
     with Receiver() as receiver:
         yield receiver

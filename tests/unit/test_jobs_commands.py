@@ -3,12 +3,14 @@
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from threading import Barrier
-from typing import Any, get_args
+from typing import Any
 
 import pytest
+from samples import JOB as SAMPLE
+from samples import NOW, STATUSES
 
 from addon.google.errors import TryAgain
 from addon.jobs import model
@@ -28,26 +30,7 @@ from addon.jobs.records import (
 from addon.jobs.sweep import sweep
 from addon.store.sqlite import SqliteDocuments
 
-NOW = datetime(2026, 3, 4, 5, 6, tzinfo=UTC)
-STATUSES: tuple[Status, ...] = get_args(Status)
-JOB = Job(
-    spreadsheet_id="s",
-    sheet_id=0,
-    mode="new_or_changed",
-    model="m",
-    owner="u",
-    created_at=NOW,
-    shards=3,
-    rows=9,
-    distinct=9,
-    blank=0,
-    folder="f",
-    run_file="r",
-    parts={"0": ["a"], "1": ["b"], "2": ["c"]},
-    part_rows=1000,
-    prepared=True,
-    epoch=4,
-)
+JOB = replace(SAMPLE, epoch=4)
 SHARDS = {
     0: Shard(epoch=4, step=6, closed=True, tally={"made": 2}),
     1: Shard(

@@ -1,38 +1,19 @@
 """Every decision about a job as a table: each state under each command, and what refusals tell the queue."""
 
 from dataclasses import fields, replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from itertools import product
-from typing import Any, get_args
+from typing import Any
 
 import pytest
+from samples import JOB, NOW, STATUSES
 
 from addon.jobs import model
 from addon.jobs.model import MAX_ATTEMPTS, OVERDUE, PAUSE_REASONS, Refused
 from addon.jobs.records import Job, Shard, Status, task_name
 
-NOW = datetime(2026, 3, 4, 5, 6, tzinfo=UTC)
 SECOND = timedelta(seconds=1)
 TTL, RISK = 60.0, 24
-STATUSES: tuple[Status, ...] = get_args(Status)
-
-JOB = Job(
-    spreadsheet_id="s",
-    sheet_id=0,
-    mode="new_or_changed",
-    model="m",
-    owner="u",
-    created_at=NOW,
-    shards=3,
-    rows=9,
-    distinct=9,
-    blank=0,
-    folder="f",
-    run_file="r",
-    parts={"0": ["a0", "a1", "a2"], "1": ["b0"], "2": ["c0", "c1"]},
-    part_rows=1000,
-    prepared=True,
-)
 
 LEASES: dict[str, Shard] = {
     "free": Shard(epoch=2, step=5, due_at=NOW),
