@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 from addon.google.access import UserAccess
 from addon.google.errors import GrantMissing
+from addon.google.identity import Caller
 from addon.google.sheets import SpreadsheetInfo
 from addon.jobs.commands import CommandRefused, cancel, pause, resume, retry
 from addon.jobs.plan import StartRefused
@@ -35,6 +36,8 @@ class Visit:
     user
         Clients with the caller's own token. Whatever a card's parameters claim, only what this token may
         open is read or acted on.
+    caller
+        Who they are, as Google says.
     """
 
     services: Services
@@ -42,6 +45,7 @@ class Visit:
     words: Words
     links: Links
     user: UserAccess
+    caller: Caller
 
 
 class NoSpreadsheet(Exception):
