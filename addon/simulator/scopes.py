@@ -15,7 +15,7 @@ DRIVE_FILE = f"{PREFIX}drive.file"
 _CHANGE = "drive drive.file"
 _METADATA = f"{_CHANGE} drive.metadata drive.metadata.readonly drive.readonly"
 _CELLS = f"{_CHANGE} spreadsheets"
-_FILE = r"/drive/v3/files/[^/]+"
+_FILE = r"/drive/v3/files/(?!(?:trash|generateCseToken)$)[^/]+"
 _BOOK = r"/v4/spreadsheets/[^/:]+"
 
 _METHODS = (
@@ -59,7 +59,7 @@ def allows(verb: str, path: str, scopes: Collection[str]) -> bool:
 def app_files_only(caller: Any, request: Request) -> bool:
     """Whether only ``drive.file`` lets the caller in, so that nothing but the add-on's own files is there.
 
-    A caller without a ``scopes`` attribute has all scopes.
+    A caller without ``scopes`` has them all.
     """
     wanted = accepted(request.method, request.path)
     scopes: Collection[str] | None = getattr(caller, "scopes", None)
@@ -72,7 +72,7 @@ def check(caller: Any, request: Request, body: Any, granted: Callable[[str, str]
     Parameters
     ----------
     caller
-        Whose token it is, with ``email`` and ``scopes``; all scopes where it has no such attribute.
+        Whose token it is, with ``email`` and ``scopes``; without scopes it has them all.
     body
         The request's JSON, of an upload its metadata.
     granted
