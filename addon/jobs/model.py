@@ -30,6 +30,9 @@ PAUSE_REASONS = frozenset(
         "storage_full",  # the user's Drive is full
         "workbook_full",  # the spreadsheet has reached 10 million cells
         "sharing_refused",  # the spreadsheet cannot be shared with the worker
+        "resharing_refused",  # the person who started the job may not share the spreadsheet
+        "spreadsheet_trashed",  # the spreadsheet is in the trash
+        "results_trashed",  # a results file, or its folder, is in the trash
         "api_refused",  # Google refuses the request for a reason we do not know
         "run_file_gone",  # the file that says what to write was deleted
         "results_file_gone",  # the results file was deleted while the job wrote to it

@@ -138,6 +138,11 @@ TEXTS: dict[str, str] = {
     "tabs you do not need, then press Resume.",
     "reason.sharing_refused": "Your organisation does not let the add-on be given access to this "
     "spreadsheet. Ask your Google Workspace administrator to allow it, then press Resume.",
+    "reason.resharing_refused": "You may edit this spreadsheet, but not share it. Ask its owner to let "
+    "editors share it, then press Resume.",
+    "reason.spreadsheet_trashed": "This spreadsheet is in the bin. Restore it in Google Drive, then press "
+    "Resume.",
+    "reason.results_trashed": "The results are in the bin of Google Drive. Restore them, then press Resume.",
     "reason.api_refused": "Google refused a request of the add-on. Press Resume once; if it happens again, "
     "tell the person who runs this add-on.",
     "reason.run_file_gone": "The file with the instructions of this run was deleted from your Drive. Put "
@@ -198,6 +203,13 @@ TEXTS: dict[str, str] = {
     "blocked.sharing_refused": "This spreadsheet could not be shared with the add-on. Your sheet and "
     "finished summaries are safe. Check that you may share it; if you may, ask your Google Workspace "
     "administrator to allow it. Then try again.",
+    "blocked.resharing_refused": "You may edit this spreadsheet, but not share it, and the add-on needs "
+    "access to it. Your sheet and finished summaries are safe. Ask its owner to let editors share it, then "
+    "try again.",
+    "blocked.spreadsheet_trashed": "This spreadsheet is in the bin. Your sheet and finished summaries are "
+    "safe. Restore it in Google Drive, then try again.",
+    "blocked.results_trashed": "The results are in the bin of Google Drive. Your sheet and finished "
+    "summaries are safe. Restore them, then try again.",
     "blocked.api_refused": "Google refused a request of the add-on. Your sheet and finished summaries are "
     "safe. Try again once; if it happens again, tell the person who runs this add-on.",
     "blocked.other": "Google refused the request. Your sheet and finished summaries are safe. Check that "

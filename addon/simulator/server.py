@@ -16,6 +16,7 @@ from addon.simulator.control import Control
 from addon.simulator.delivery import Courier
 from addon.simulator.drive import Drive
 from addon.simulator.faults import Counts, Faults, Quota
+from addon.simulator.filecontrol import FileControl
 from addon.simulator.files import Files
 from addon.simulator.gate import Gate, mount
 from addon.simulator.identity import (
@@ -107,9 +108,10 @@ class Simulator:
         app.register_blueprint(mount("oauth", self.oauth))
         app.register_blueprint(mount("view", View(self.files, self.workbooks)))
         control = Control(self.identity, self.faults, self._counts, self.queue)
-        controls = mount("control", control, "/simulator")
-        controls.before_request(control.authenticate)
-        app.register_blueprint(controls)
+        for name, views in {"control": control, "filecontrol": FileControl(self.files)}.items():
+            controls = mount(name, views, "/simulator")
+            controls.before_request(control.authenticate)
+            app.register_blueprint(controls)
         app.register_blueprint(page_routes.blueprint(self))
 
     @property
