@@ -13,7 +13,7 @@ from datetime import timedelta
 
 from addon.google.access import UserAccess, Workers
 from addon.google.drive import Drive
-from addon.google.errors import FileMissing, GoogleError, TryAgain
+from addon.google.errors import FileMissing, GoogleError, JobBlocked, TryAgain
 from addon.jobs.chain import read_job, read_shards
 from addon.jobs.records import spreadsheet_path
 from addon.settings import Settings
@@ -79,10 +79,22 @@ class Access:
         if not self._shares:
             return
         self._hold(spreadsheet_id)
-        if user.drive.shared_with(spreadsheet_id, self.settings.worker_account):
-            return
-        user.drive.share(spreadsheet_id, self.settings.worker_account)
+        try:
+            if user.drive.shared_with(spreadsheet_id, self.settings.worker_account):
+                return
+            user.drive.share(spreadsheet_id, self.settings.worker_account)
+        except JobBlocked as refused:
+            if refused.code in {"sharing_refused", "resharing_refused"} and self._reached(spreadsheet_id):
+                return  # somebody who may share it has done so
+            raise
         self.documents.transact(lambda tx: _update(tx, spreadsheet_id, shared=True))
+
+    def _reached(self, spreadsheet_id: str) -> bool:
+        try:
+            self.workers.acting_as().drive.info(spreadsheet_id, deadline=WITHDRAW_SECONDS)
+        except GoogleError:
+            return False
+        return True
 
     def _hold(self, spreadsheet_id: str) -> None:
         """Keep others from taking the access back now; wait for one who is at it."""

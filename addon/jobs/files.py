@@ -64,7 +64,7 @@ def find(
 ) -> Found:
     """Look up in Drive what an earlier job of this user left behind; at most ``parts`` spare parts.
 
-    ``path`` is that of the user's `Folder`; one that lies in another drive than ``shared_drive`` is left alone.
+    ``path`` is that of the user's `Folder`; one in another drive than ``shared_drive`` is left alone.
     """
     known = documents.get(path)
     record = Folder.from_data(known.data) if known else None

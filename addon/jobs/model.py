@@ -36,9 +36,6 @@ PAUSE_REASONS = frozenset(
         "api_refused",  # Google refuses the request for a reason we do not know
         "run_file_gone",  # the file that says what to write was deleted
         "results_file_gone",  # the results file was deleted while the job wrote to it
-        "spreadsheet_trashed",  # the spreadsheet is in the trash
-        "results_trashed",  # the results file is in the trash
-        "resharing_refused",  # the spreadsheet's owner lets nobody share it
         "stuck",  # the same step failed too often
     }
 )

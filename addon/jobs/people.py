@@ -50,13 +50,14 @@ class People:
         except JobBlocked as blocked:
             if blocked.code == "spreadsheet_trashed":
                 return Ending("paused", blocked.code)
-            log.warning(
-                "job %s: cannot see whether the spreadsheet is in the trash: %s", self._chain.job_id, blocked
-            )
+            self._unknown(blocked)
         except FileMissing:
             return Ending("paused", "access_removed")
         except GoogleError as error:
-            log.warning(
-                "job %s: cannot see whether the spreadsheet is in the trash: %s", self._chain.job_id, error
-            )
+            self._unknown(error)
         return None
+
+    def _unknown(self, error: GoogleError) -> None:
+        log.warning(
+            "job %s: cannot see whether the spreadsheet is in the trash: %s", self._chain.job_id, error
+        )

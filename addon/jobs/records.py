@@ -50,7 +50,6 @@ class Job(_Document):
     run_file: str
     parts: dict[str, list[str]]
     part_rows: int
-    acts_as: str = ""
     folder_link: str = ""
     results_link: str = ""
     status: Status = "queued"
@@ -64,6 +63,7 @@ class Job(_Document):
     updated_at: datetime | None = None
     finished_at: datetime | None = None
     tally: dict[str, int] = field(default_factory=dict)
+    acts_as: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,8 +150,8 @@ class Folder(_Document):
     """A user's results folder of one spreadsheet.
 
     ``brief`` is the SHA-256 of what ``run_file`` says, so that the same choices need no second file;
-    ``spare`` are parts that exist, or may exist, and hold no result: the next job takes them. ``shared_drive``
-    is the id of the shared drive it lies in, empty for the user's own drive.
+    ``spare`` are parts that exist, or may exist, and hold no result: the next job takes them.
+    ``shared_drive`` is the id of the shared drive it lies in, empty for the user's own drive.
     """
 
     folder: str

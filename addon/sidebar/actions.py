@@ -118,7 +118,12 @@ def _pause(visit: Visit) -> Json:
 
 def _resume(visit: Visit) -> Json:
     services = visit.services
-    return _command(visit, lambda job_id: resume(services.documents, services.tasks, job_id), "said.resumed")
+
+    def command(job_id: str) -> None:
+        services.access.give(visit.user, visit.event.spreadsheet_id)  # it may be why the job is paused
+        resume(services.documents, services.tasks, job_id)
+
+    return _command(visit, command, "said.resumed")
 
 
 def _cancel(visit: Visit) -> Json:
@@ -127,11 +132,12 @@ def _cancel(visit: Visit) -> Json:
 
 def _retry(visit: Visit) -> Json:
     services, error_class = visit.services, visit.event.identifier("errorClass") or None
-    return _command(
-        visit,
-        lambda job_id: retry(services.documents, services.tasks, job_id, error_class),
-        "said.retrying",
-    )
+
+    def command(job_id: str) -> None:
+        services.access.give(visit.user, visit.event.spreadsheet_id)  # given back when the job ended
+        retry(services.documents, services.tasks, job_id, error_class)
+
+    return _command(visit, command, "said.retrying")
 
 
 def _command(visit: Visit, command: Callable[[str], None], said: str) -> Json:

@@ -5,13 +5,13 @@ here and never reach the browser.
 """
 
 import re
-import threading
 from collections.abc import Sequence
 from typing import Any, Protocol
 
 import requests
 
 from addon.simulator.errors import Refusal, invalid
+from addon.simulator.files import Files
 from addon.simulator.identity import CLIENT_ID, SYSTEM_ACCOUNT, Identity
 from addon.simulator.workbook import Workbook
 from addon.simulator.workbooks import Workbooks
@@ -39,6 +39,10 @@ class Google(Protocol):
         """All workbooks."""
 
     @property
+    def files(self) -> Files:
+        """All files, and which of them are granted to the add-on."""
+
+    @property
     def identity(self) -> Identity:
         """Who the local user is, and what proves that Workspace calls."""
 
@@ -48,15 +52,10 @@ class Google(Protocol):
 
 
 class Workspace:
-    """Sends events to the add-on. Safe to share between threads.
-
-    A file grant lasts as long as this object, like one in Google lasts until it is withdrawn.
-    """
+    """Sends events to the add-on. Safe to share between threads."""
 
     def __init__(self, google: Google) -> None:
         self._google = google
-        self._granted: set[str] = set()
-        self._lock = threading.Lock()
 
     def send(self, workbook: Workbook, body: Json) -> Json:
         """Post the event the page asks for and return what the add-on made of it.
@@ -72,10 +71,10 @@ class Workspace:
         kind = str(body.get("kind"))
         url = self._url(kind, body.get("function"))
         spreadsheet_id = workbook.spreadsheet_id
-        with self._lock:
-            if kind == "fileGranted":
-                self._granted.add(spreadsheet_id)
-            granted = spreadsheet_id in self._granted
+        email = self._google.identity.user.email
+        if kind == "fileGranted":
+            self._google.files.grant(spreadsheet_id, email)
+        granted = self._google.files.granted(spreadsheet_id, email)
         event = {
             "commonEventObject": _common(body, workbook, with_form=kind == "click"),
             "authorizationEventObject": authorization(self._google.identity, url),

@@ -98,7 +98,15 @@ class Simulator:
         self._route(app)
 
     def _route(self, app: Flask) -> None:
-        Gate(self.identity, self._schema, self.faults, self._counts, self.quota, self._stopping).install(app)
+        Gate(
+            self.identity,
+            self._schema,
+            self.faults,
+            self._counts,
+            self.quota,
+            self.files.granted,
+            self._stopping,
+        ).install(app)
         sheets = Sheets(self.workbooks, self.files, self.url)
         app.register_blueprint(mount("sheets", sheets, "/v4/spreadsheets"))
         app.register_blueprint(mount("drive", Drive(self.files, self.identity, self.url)))

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -105,6 +106,8 @@ class World:
         self.commands: list[tuple[str, str, str | None]] = []
         self.settings = Settings(base_url=BASE)
         self.caller = Caller("u-1", "you@example.com", "ya29.user", admin=False)
+        self.access = SimpleNamespace(give=lambda user, spreadsheet_id: self.given.append(spreadsheet_id))
+        self.given: list[str] = []
         self.identity = self.documents = self.tasks = self.desk = self
 
     def sidebar_caller(self, target: str, headers: Mapping[str, str], event: Mapping[str, Any]) -> Caller:
