@@ -18,10 +18,12 @@ from addon.google.id_tokens import Unauthorised
 from addon.google.identity import EMAIL_SCOPE, PersonUnknown
 from addon.services import Services
 from addon.sidebar import answers
-from addon.sidebar.actions import HANDLERS, NoSpreadsheet, Visit
+from addon.sidebar.admin import AdminsOnly
 from addon.sidebar.cards import connect_card, error_card
 from addon.sidebar.events import FORM_PARAMETER, BadEvent, Event, keep_form, parse_event
+from addon.sidebar.handlers import HANDLERS
 from addon.sidebar.text import Words
+from addon.sidebar.visit import NoSpreadsheet, Visit
 from addon.sidebar.widgets import TRIGGERS, Action, Json, Links
 from addon.store.documents import StoreError
 
@@ -94,6 +96,8 @@ def _answer(services: Services, action: Action) -> ResponseReturnValue:
             return HANDLERS[action](Visit(services, event, words, links, user, caller))
     except (NoSpreadsheet, GrantMissing):
         return call.answer(connect_card(words, links))
+    except AdminsOnly:
+        return call.answer(error_card(words, links, words("error.admins_only"), "refresh", {}))
     except (GoogleError, StoreError) as error:
         log.warning("sidebar/%s: %s", action, error)
         return call.failed(_sentence(words, error))

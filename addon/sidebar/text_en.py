@@ -9,6 +9,8 @@ TEXTS: dict[str, str] = {
     "failed_row.many": "{n} failed rows",
     "call.one": "{n} call",
     "call.many": "{n} calls",
+    "job.one": "{n} run",
+    "job.many": "{n} runs",
     "column.one": "{n} column",
     "column.many": "{n} columns",
     "tab.one": "{n} tab",
@@ -98,6 +100,20 @@ TEXTS: dict[str, str] = {
     "status.group_more": "{count}: row {numbers} …",
     "status.retry_all": "Retry {rows}",
     "status.retry_group": "Retry",
+    "status.not_yours": "Somebody else started this run. They, or an administrator, can pause, resume or "
+    "cancel it.",
+    # administrators' card
+    "admin.title": "All runs",
+    "admin.show": "All runs",
+    "admin.waiting": "Waiting for a person: {jobs}",
+    "admin.started": "Started {time}, {rows}",
+    "admin.open": "Open the spreadsheet",
+    "admin.test": "Test the model",
+    "trial.text": "The model answered in {seconds} s.",
+    "trial.cost": "1,000 such rows cost about ${cost}.",
+    "trial.transient": "The model gave no usable answer this time. Try again in a minute.",
+    "trial.other": "The model answered, but with no summary. Ask the person who runs this add-on to check "
+    "the model settings.",
     # short messages after a click
     "said.started": "Started. You can close this panel; it goes on.",
     "said.already": "A run is already going on in this spreadsheet. Here it is.",
@@ -125,8 +141,8 @@ TEXTS: dict[str, str] = {
     "Press Resume later.",
     "reason.model_silent": "The model has not answered for a long time. Press Resume later; if it happens "
     "again, tell the person who runs this add-on.",
-    "reason.access_removed": "The add-on can no longer open this spreadsheet. Share it with the add-on "
-    "again and press Resume; or press Cancel and start again, which shares it by itself.",
+    "reason.access_removed": "The add-on can no longer open this spreadsheet or its results. Press Resume in "
+    "the spreadsheet to give it access again; or press Cancel.",
     "reason.sheet_gone": "The tab was deleted. Undo that, then press Resume; or press Cancel and start "
     "again on another tab.",
     "reason.column_gone": "A column of this run was renamed or deleted. Give it its old title back, then "
@@ -188,6 +204,8 @@ TEXTS: dict[str, str] = {
     "command.another_job_active": "Another run is going on in this spreadsheet. Wait until it ends, or "
     "cancel it, then try again.",
     "command.still_running": "The run is still going on. Retry the rows that failed when it has ended.",
+    "command.not_yours": "Somebody else started this run, so nothing was changed. Ask them or an "
+    "administrator.",
     "command.other": "That is not possible at the moment, so nothing was changed. Press Refresh.",
     # why Google stopped a click: who must do what
     "blocked.access_removed": "The add-on may not open this spreadsheet. Finished summaries are safe. "
@@ -224,6 +242,7 @@ TEXTS: dict[str, str] = {
     "a minute.",
     "error.file_gone": "The spreadsheet or one of its files was not found. Finished summaries are safe. "
     "Check that it was not deleted and that you can open it, then try again.",
+    "error.admins_only": "Only administrators of this add-on may see that.",
     "error.unexpected": "Something went wrong in the add-on. Your sheet and finished summaries are safe. "
     "Try again; if it happens again, give the person who runs this add-on the number {reference}.",
     # help card

@@ -9,6 +9,8 @@ TEXTS: dict[str, str] = {
     "failed_row.many": "失敗した {n} 行",
     "call.one": "{n} 回",
     "call.many": "{n} 回",
+    "job.one": "{n} 件",
+    "job.many": "{n} 件",
     "column.one": "{n} 列",
     "column.many": "{n} 列",
     "tab.one": "{n} 枚",
@@ -99,6 +101,20 @@ TEXTS: dict[str, str] = {
     "status.group_more": "{count}（行番号 {numbers} ほか）",
     "status.retry_all": "{rows}をやり直す",
     "status.retry_group": "やり直す",
+    "status.not_yours": "ほかの人が始めた処理です。一時停止、再開、中止ができるのは、その人と管理者です。",
+    # administrators' card
+    "admin.title": "すべての処理",
+    "admin.show": "すべての処理",
+    "admin.waiting": "人の操作を待っている処理：{jobs}",
+    "admin.started": "開始 {time}、{rows}",
+    "admin.open": "スプレッドシートを開く",
+    "admin.test": "モデルを試す",
+    "trial.text": "モデルは {seconds} 秒で答えました。",
+    "trial.cost": "同じような 1,000 行で約 ${cost} です。",
+    "trial.transient": "今回はモデルから使える答えが返りませんでした。"
+    "1 分ほどしてから、もう一度お試しください。",
+    "trial.other": "モデルは答えましたが、要約ではありませんでした。"
+    "アドオンの管理者に設定を確かめてもらってください。",
     # short messages after a click
     "said.started": "開始しました。このパネルを閉じても、処理は続きます。",
     "said.already": "このスプレッドシートでは、すでに処理が進んでいます。その状況を表示します。",
@@ -125,9 +141,8 @@ TEXTS: dict[str, str] = {
     "しばらくしてから「再開」を押してください。",
     "reason.model_silent": "モデルが長いあいだ応答していません。しばらくしてから「再開」を押してください。"
     "また同じことが起きたら、アドオンの管理者に知らせてください。",
-    "reason.access_removed": "アドオンがこのスプレッドシートを開けなくなりました。"
-    "アドオンともう一度共有して「再開」を押すか、"
-    "「中止」を押してやり直してください（やり直すと自動で共有されます）。",
+    "reason.access_removed": "アドオンがこのスプレッドシートか結果ファイルを開けなくなりました。"
+    "スプレッドシートで「再開」を押すと、もう一度共有されます。やめるときは「中止」を押してください。",
     "reason.sheet_gone": "対象のシートが削除されました。元に戻して「再開」を押すか、"
     "「中止」を押して別のシートでやり直してください。",
     "reason.column_gone": "使っている列の名前が変わったか、列が削除されました。"
@@ -189,6 +204,7 @@ TEXTS: dict[str, str] = {
     "command.another_job_active": "このスプレッドシートでは別の処理が進んでいます。終わるまで待つか、"
     "それを中止してから、もう一度お試しください。",
     "command.still_running": "まだ処理中です。終わってから、失敗した行をやり直してください。",
+    "command.not_yours": "ほかの人が始めた処理のため、何も変えていません。その人か管理者に頼んでください。",
     "command.other": "今はその操作ができないため、何も変わっていません。「更新」を押してください。",
     # why Google stopped a click: who must do what
     "blocked.access_removed": "アドオンがこのスプレッドシートを開けませんでした。これまでの要約は無事です。"
@@ -226,6 +242,7 @@ TEXTS: dict[str, str] = {
     "1 分ほどしてから、もう一度お試しください。",
     "error.file_gone": "スプレッドシートか、そのファイルが見つかりませんでした。これまでの要約は無事です。"
     "削除されていないこと、ご自分で開けることを確かめてから、もう一度お試しください。",
+    "error.admins_only": "これを見られるのは、アドオンの管理者だけです。",
     "error.unexpected": "アドオンの中で問題が起きました。シートとこれまでの要約は無事です。"
     "もう一度お試しください。また同じことが起きたら、アドオンの管理者に番号 {reference} を伝えてください。",
     # help card
