@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 from addon.google.access import UserAccess
 from addon.google.errors import GrantMissing
+from addon.google.identity import Caller
 from addon.google.sheets import SpreadsheetInfo
 from addon.jobs.commands import CommandRefused, cancel, pause, resume, retry
 from addon.jobs.plan import StartRefused
@@ -35,6 +36,8 @@ class Visit:
     user
         Clients with the caller's own token. Whatever a card's parameters claim, only what this token may
         open is read or acted on.
+    caller
+        Who they are, as Google says.
     """
 
     services: Services
@@ -42,6 +45,7 @@ class Visit:
     words: Words
     links: Links
     user: UserAccess
+    caller: Caller
 
 
 class NoSpreadsheet(Exception):
@@ -114,7 +118,12 @@ def _pause(visit: Visit) -> Json:
 
 def _resume(visit: Visit) -> Json:
     services = visit.services
-    return _command(visit, lambda job_id: resume(services.documents, services.tasks, job_id), "said.resumed")
+
+    def command(job_id: str) -> None:
+        services.access.give(visit.user, visit.event.spreadsheet_id)  # it may be why the job is paused
+        resume(services.documents, services.tasks, job_id)
+
+    return _command(visit, command, "said.resumed")
 
 
 def _cancel(visit: Visit) -> Json:
@@ -123,11 +132,12 @@ def _cancel(visit: Visit) -> Json:
 
 def _retry(visit: Visit) -> Json:
     services, error_class = visit.services, visit.event.identifier("errorClass") or None
-    return _command(
-        visit,
-        lambda job_id: retry(services.documents, services.tasks, job_id, error_class),
-        "said.retrying",
-    )
+
+    def command(job_id: str) -> None:
+        services.access.give(visit.user, visit.event.spreadsheet_id)  # given back when the job ended
+        retry(services.documents, services.tasks, job_id, error_class)
+
+    return _command(visit, command, "said.retrying")
 
 
 def _command(visit: Visit, command: Callable[[str], None], said: str) -> Json:

@@ -15,7 +15,8 @@ from flask.testing import FlaskClient
 
 from addon.google.access import UserAccess
 from addon.google.errors import FileMissing, GrantMissing, JobBlocked, TryAgain
-from addon.google.identity import Unauthorised
+from addon.google.id_tokens import Unauthorised
+from addon.google.identity import Caller
 from addon.google.sheets import SheetInfo, SpreadsheetInfo
 from addon.jobs.commands import CommandRefused
 from addon.jobs.plan import StartRefused, StartRequest
@@ -104,16 +105,19 @@ class World:
         self.requests: list[StartRequest] = []
         self.commands: list[tuple[str, str, str | None]] = []
         self.settings = Settings(base_url=BASE)
+        self.caller = Caller("u-1", "you@example.com", "ya29.user", admin=False)
+        self.access = SimpleNamespace(give=lambda user, spreadsheet_id: self.given.append(spreadsheet_id))
+        self.given: list[str] = []
         self.identity = self.documents = self.tasks = self.desk = self
 
-    def sidebar_caller(self, headers: Mapping[str, str], event: Mapping[str, Any]) -> SimpleNamespace:
+    def sidebar_caller(self, target: str, headers: Mapping[str, str], event: Mapping[str, Any]) -> Caller:
         if headers.get("Authorization") != "Bearer system":
             raise Unauthorised("no token")
-        return SimpleNamespace(user_id="u-1", email="you@example.com", token="ya29.user")
+        return self.caller
 
     @contextmanager
-    def user_access(self, token: str, user_id: str) -> Iterator[UserAccess]:
-        yield UserAccess(user_id, FakeSheets(self, token), None)  # type: ignore[arg-type]
+    def user_access(self, token: str, user_id: str, email: str) -> Iterator[UserAccess]:
+        yield UserAccess(user_id, email, FakeSheets(self, token), None)  # type: ignore[arg-type]
 
     def start(self, desk: Any, user: UserAccess, request: StartRequest) -> Started:
         if self.refused is not None:
