@@ -29,10 +29,8 @@ def email(simulator: Simulator) -> str:
 @pytest.fixture
 def operator(simulator: Simulator) -> Iterator[Api]:
     """Whoever runs the simulator, from another process."""
-    with requests.Session() as session:
-        made = Api(simulator.url, simulator.identity.system_token)
-        made.session = session
-        session.headers["Authorization"] = f"Bearer {simulator.identity.system_token}"
+    made = Api(simulator.url, simulator.identity.operator_token)
+    with made.session:
         yield made
 
 
