@@ -93,7 +93,8 @@ def test_without_saying_that_it_knows_shared_drives_a_request_finds_nothing_ther
         api("GET", path, params={"supportsAllDrives": "false"}),
     ):
         assert reason(response, 404) == "notFound"
-    assert api.ok("GET", "/drive/v3/files")["files"] == []
+    for params in ({}, KNOWN, {"includeItemsFromAllDrives": "true"}):
+        assert api.ok("GET", "/drive/v3/files", params=params)["files"] == []
     params = {"includeItemsFromAllDrives": "true", **KNOWN}
     listed = api.ok("GET", "/drive/v3/files", params=params)["files"]
     assert [file["id"] for file in listed] == [file_id]

@@ -29,10 +29,8 @@ def email(simulator: Simulator) -> str:
 @pytest.fixture
 def operator(simulator: Simulator) -> Iterator[Api]:
     """Whoever runs the simulator, from another process."""
-    with requests.Session() as session:
-        made = Api(simulator.url, simulator.identity.system_token)
-        made.session = session
-        session.headers["Authorization"] = f"Bearer {simulator.identity.system_token}"
+    made = Api(simulator.url, simulator.identity.operator_token)
+    with made.session:
         yield made
 
 
@@ -234,6 +232,24 @@ def test_another_process_does_what_people_and_administrators_do(
     assert shown(api, sid, "trashed") == {"trashed": False}
     operator.ok("DELETE", path)
     assert api("GET", f"/v4/spreadsheets/{sid}").status_code == 404
+    members = {email: "organizer"}
+    body = {"name": "Team", "members": members, "restrictions": ["driveMembersOnly"]}
+    drive = operator.ok("POST", "/simulator/drives", body)["id"]
+    assert operator.ok("GET", f"/simulator/files/{drive}")["access"] == [
+        {"email": email, "role": "organizer"}
+    ]
+    operator.ok("PUT", f"/simulator/files/{drive}/grants/{you}")
+    assert simulator.files.granted(drive, you)
+    operator.ok("DELETE", f"/simulator/files/{drive}/grants/{you}")
+    assert not simulator.files.granted(drive, you)
+
+
+def test_another_process_is_told_what_is_wrong_with_its_request(
+    api: Api, simulator: Simulator, email: str, operator: Api
+) -> None:
+    path = f"/simulator/files/{simulator.workbooks.create('Inquiries', [['id']])}"
+    assert operator("POST", "/simulator/drives", {"members": {email: "boss"}}).status_code == 400
+    assert operator("GET", "/simulator/files/nothing").status_code == 404
     assert operator("PATCH", "/simulator/rules", {"sharing": "no"}).status_code == 400
     assert operator("PUT", f"{path}/access/{email}", {"role": "boss"}).status_code == 400
     assert api("GET", "/simulator/rules").status_code == 401
