@@ -17,7 +17,7 @@ from addon.cli_jobs import jobs
 from addon.google.errors import GoogleError
 from addon.jobs.commands import CommandRefused
 from addon.jobs.records import MODES, Mode
-from addon.services import build
+from addon.services import check
 from addon.settings import SettingsError, examine_environment, from_environment
 from addon.store.documents import StoreError
 
@@ -172,7 +172,7 @@ def serve(bind: str | None, workers: int, threads: int, exit_with_stdin: bool) -
     from addon.serve import end_with_stdin  # noqa: PLC0415  # gunicorn is not needed elsewhere
     from addon.serve import serve as run_service  # noqa: PLC0415
 
-    build(from_environment()).documents.close()  # a bad setting is one sentence here, not a crash per worker
+    check(from_environment())  # a bad setting is one sentence here, not a crash per worker
     if exit_with_stdin:
         end_with_stdin()
     port = os.environ.get("PORT")

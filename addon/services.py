@@ -89,13 +89,13 @@ class Services:
         )
 
 
-def build(settings: Settings, *, reach: Callable[[str], None] = _nothing) -> Services:
-    """Make the adapters that the settings ask for.
+def check(settings: Settings) -> None:
+    """Find out whether services can be built, without opening anything: what gRPC opens survives no fork.
 
     Raises
     ------
     SettingsError
-        They cannot be made; the message says which setting to change.
+        They cannot.
     """
     problems = missing_to_serve(settings)
     if problems:
@@ -104,6 +104,20 @@ def build(settings: Settings, *, reach: Callable[[str], None] = _nothing) -> Ser
             "A service needs all of these to tell its callers apart; infra/README.md says where they come "
             "from. To try the product on this machine, `addon demo` needs none of them.",
         )
+    open_model(settings)
+    if settings.store == "sqlite":
+        _make_folder(settings)
+
+
+def build(settings: Settings, *, reach: Callable[[str], None] = _nothing) -> Services:
+    """Make the adapters that the settings ask for.
+
+    Raises
+    ------
+    SettingsError
+        They cannot be made; the message says which setting to change.
+    """
+    check(settings)
     return Services(
         settings=settings,
         documents=open_documents(settings),
@@ -146,13 +160,17 @@ def open_documents(settings: Settings) -> Documents:
         return FirestoreDocuments(settings.project)
     from addon.store.sqlite import SqliteDocuments  # noqa: PLC0415  # see above
 
+    _make_folder(settings)
+    return SqliteDocuments(settings.state / "store.sqlite")
+
+
+def _make_folder(settings: Settings) -> None:
     try:
         settings.state.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise SettingsError(
             f"ADDON_STATE is {settings.state}, but that folder cannot be made ({error.strerror})."
         ) from None
-    return SqliteDocuments(settings.state / "store.sqlite")
 
 
 def open_model(settings: Settings) -> LanguageModel:

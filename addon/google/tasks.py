@@ -7,17 +7,12 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import requests
-from google.api_core.exceptions import AlreadyExists, GoogleAPICallError
 from google.auth.credentials import AnonymousCredentials
 from google.auth.exceptions import GoogleAuthError, TransportError
-from google.cloud import tasks_v2
-from google.cloud.tasks_v2.services.cloud_tasks.transports.rest import CloudTasksRestTransport
-from google.protobuf.duration_pb2 import Duration
-from google.protobuf.json_format import ParseError
 
 from addon.google.errors import JobBlocked, Refused, TryAgain, blocked
 from addon.google.identity import audience_of
@@ -31,13 +26,18 @@ CALL_SECONDS = 10.0
 LONGEST_VALUE = 200
 """Characters of a payload's value: enough for any id or counter, too little for a text."""
 
+if TYPE_CHECKING:
+    from google.api_core.exceptions import GoogleAPICallError
+    from google.cloud import tasks_v2
+
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,500}")
 
 
 class Tasks:
     """A queue whose tasks call this service with an OIDC token. Safe to share between threads.
 
-    The client is made at the first use: one that was made before a fork hangs.
+    The client is made at the first use: one that was made before a fork hangs. Its library is also imported
+    no sooner, for with gRPC it takes longer than everything a card needs.
 
     Parameters
     ----------
@@ -114,6 +114,9 @@ class Tasks:
         JobBlocked
             ``api_refused``: no such queue, or this service may not use it.
         """
+        from google.api_core.exceptions import GoogleAPICallError  # noqa: PLC0415  # see the class
+        from google.protobuf.json_format import ParseError  # noqa: PLC0415
+
         task = self._task(name, path, body, not_before)
         for attempt in range(1, ATTEMPTS + 1):
             try:
@@ -156,12 +159,15 @@ class Tasks:
                 self._client.transport.close()  # type: ignore[no-untyped-call]
                 self._client = None
 
-    def _connected(self) -> tasks_v2.CloudTasksClient:
+    def _connected(self) -> "tasks_v2.CloudTasksClient":
+        from google.cloud import tasks_v2  # noqa: PLC0415
+        from google.cloud.tasks_v2.services.cloud_tasks.transports import rest  # noqa: PLC0415
+
         with self._creating:
             if self._client is None:
                 host = self._endpoint.netloc
                 if self._endpoint.scheme == "http":
-                    transport = CloudTasksRestTransport(
+                    transport = rest.CloudTasksRestTransport(
                         host=host, url_scheme="http", credentials=self._credentials()
                     )
                     self._client = tasks_v2.CloudTasksClient(transport=transport)
@@ -173,7 +179,10 @@ class Tasks:
 
     def _task(
         self, name: str, path: str, body: Mapping[str, str | int], not_before: datetime | None
-    ) -> tasks_v2.Task:
+    ) -> "tasks_v2.Task":
+        from google.cloud import tasks_v2  # noqa: PLC0415
+        from google.protobuf.duration_pb2 import Duration  # noqa: PLC0415
+
         if not _NAME.fullmatch(name):
             raise ValueError("a task's name is 1 to 500 letters, digits, hyphens and underscores")
         if not_before is not None and not_before.tzinfo is None:
@@ -196,7 +205,7 @@ class Tasks:
             schedule_time=not_before,
         )
 
-    def _refused(self, name: str, error: GoogleAPICallError) -> Exception:
+    def _refused(self, name: str, error: "GoogleAPICallError") -> Exception:
         refusal = Refused(
             f"Cloud Tasks refused task {name}.", service="Tasks", status=error.code, reason=_word(error)
         )
@@ -211,16 +220,16 @@ def _check_payload(body: Mapping[str, str | int]) -> None:
             raise ValueError(f"the payload's {key} is longer than {LONGEST_VALUE} characters")
 
 
-def _name_is_taken(error: GoogleAPICallError) -> bool:
-    """Over REST, ALREADY_EXISTS and ABORTED both arrive as `Conflict`; only the body tells them apart."""
-    return isinstance(error, AlreadyExists) or _word(error) == "ALREADY_EXISTS"
+def _name_is_taken(error: "GoogleAPICallError") -> bool:
+    """Over REST, ALREADY_EXISTS and ABORTED both arrive as `Conflict`; only their word tells them apart."""
+    return _word(error) == "ALREADY_EXISTS"
 
 
-def _is_passing(error: GoogleAPICallError) -> bool:
+def _is_passing(error: "GoogleAPICallError") -> bool:
     return error.code is None or error.code in {408, 409, 429} or error.code >= 500
 
 
-def _word(error: GoogleAPICallError) -> str:
+def _word(error: "GoogleAPICallError") -> str:
     """Google's status word, such as ``UNAVAILABLE``."""
     if error.grpc_status_code is not None:
         return str(error.grpc_status_code.name)

@@ -154,7 +154,7 @@ def over_grpc(clock: Clock, monkeypatch: pytest.MonkeyPatch, *outcomes: Exceptio
         made.append(options)
         return client
 
-    monkeypatch.setattr("addon.google.tasks.tasks_v2.CloudTasksClient", make)
+    monkeypatch.setattr("google.cloud.tasks_v2.CloudTasksClient", make)
     tasks = Tasks(QUEUE, "https://cloudtasks.googleapis.com", BASE, account=ACCOUNT, sleep=clock.sleep)
     assert made == []  # nothing is connected before the first use, which is after the fork
     return tasks
