@@ -3,6 +3,7 @@
 from flask import Flask, Response, jsonify
 from werkzeug.exceptions import HTTPException
 
+from addon import hooks
 from addon.jobs import routes as task_routes
 from addon.services import Services, build
 from addon.settings import Settings, from_environment
@@ -20,6 +21,7 @@ def create_app(settings: Settings | None = None, *, services: Services | None = 
     app = Flask(__name__, static_folder=None)
     app.config["MAX_CONTENT_LENGTH"] = MAX_BODY
     app.extensions["services"] = services
+    hooks.install(app)
     app.register_blueprint(sidebar_routes.blueprint(services), url_prefix="/sidebar")
     app.register_blueprint(
         task_routes.blueprint(services.tools, services.tasks, services.identity), url_prefix="/tasks"
@@ -31,10 +33,12 @@ def create_app(settings: Settings | None = None, *, services: Services | None = 
 
     @app.get("/readyz")
     def readyz() -> tuple[Response, int]:
+        if services.stopping.is_set():
+            return _not_ready("stopping", "The process has been told to end.")
         try:
             services.documents.now()
         except StoreError:
-            return jsonify({"error": {"code": "store", "message": "The store does not answer."}}), 503
+            return _not_ready("store", "The store does not answer.")
         return jsonify({"status": "ready"}), 200
 
     @app.errorhandler(HTTPException)
@@ -44,3 +48,7 @@ def create_app(settings: Settings | None = None, *, services: Services | None = 
         return jsonify({"error": {"code": code, "message": message}}), error.code or 500
 
     return app
+
+
+def _not_ready(part: str, sentence: str) -> tuple[Response, int]:
+    return jsonify({"error": {"code": part, "message": sentence}}), 503

@@ -158,6 +158,12 @@ class Settings:
         "days the index remembers a summary; its file stays",
         _number(int, 1, 3650),
     )
+    log_format: str = _setting(
+        "ADDON_LOG_FORMAT",
+        "text",
+        "how `addon serve` logs: `text` for a terminal, `json` for Cloud Logging, every event",
+        _choice("text", "json"),
+    )
 
     @property
     def local(self) -> bool:

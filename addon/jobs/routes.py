@@ -1,6 +1,5 @@
 """The queue's and the scheduler's way in: parse, call one thing, map the answer."""
 
-import logging
 from collections.abc import Mapping
 from typing import Any
 
@@ -11,13 +10,11 @@ from werkzeug.exceptions import HTTPException
 from addon.google.errors import GoogleError
 from addon.google.identity import LocalIdentity, Unauthorised
 from addon.google.tasks import Tasks
-from addon.jobs.endings import place_of
+from addon.jobs import events
 from addon.jobs.link import LinkMessage, run_link
 from addon.jobs.sweep import sweep
 from addon.jobs.tools import Tools
 from addon.store.documents import StoreError
-
-log = logging.getLogger(__name__)
 
 
 def blueprint(tools: Tools, tasks: Tasks, identity: LocalIdentity) -> Blueprint:
@@ -29,7 +26,7 @@ def blueprint(tools: Tools, tasks: Tasks, identity: LocalIdentity) -> Blueprint:
         try:
             identity.task_caller(request.headers)
         except Unauthorised as error:
-            log.warning("refused a call of %s: %s", request.path, error.reason)
+            events.caller_refused("tasks", error.reason)
             return _error(401, "unauthorised", "This address is for the task queue only.")
         return None
 
@@ -38,10 +35,9 @@ def blueprint(tools: Tools, tasks: Tasks, identity: LocalIdentity) -> Blueprint:
         try:
             message = _message(request.get_json(silent=True))
         except ValueError as error:
-            log.error("a task with a body that no retry can mend was dropped: %s", error)
+            events.task_dropped(str(error))
             return jsonify({"outcome": f"dropped: {error}"}), 200  # anything else would bring it back
         answer = run_link(tools, tasks, message)
-        log.info("job %s shard %d step %d: %s", message.job, message.shard, message.step, answer.outcome)
         return jsonify({"outcome": answer.outcome}), answer.status
 
     @routes.post("/sweep")
@@ -50,12 +46,12 @@ def blueprint(tools: Tools, tasks: Tasks, identity: LocalIdentity) -> Blueprint:
 
     @routes.errorhandler(StoreError)
     def store_error(error: StoreError) -> tuple[Response, int]:
-        log.warning("%s: the store failed (%s)", request.path, type(error).__name__)
+        events.store_failed(error, request.path)
         return _error(503, "store", "The store did not answer; the task will come back.")
 
     @routes.errorhandler(GoogleError)
     def google_error(error: GoogleError) -> tuple[Response, int]:
-        log.warning("%s: %s", request.path, error)
+        events.google_failed(error, request.path)
         return _error(503, "google", "Google did not answer; the task will come back.")
 
     @routes.errorhandler(Exception)
@@ -63,7 +59,7 @@ def blueprint(tools: Tools, tasks: Tasks, identity: LocalIdentity) -> Blueprint:
         """Log what nobody foresaw by its class and place alone: its message may quote a row."""
         if isinstance(error, HTTPException):
             return error
-        log.error("%s: %s", request.path, place_of(error))
+        events.unexpected(error, request.path)
         return _error(500, "unexpected", "Something unforeseen happened; the task will come back.")
 
     return routes

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from addon.google.access import UserAccess
 from addon.google.errors import GrantMissing
 from addon.google.sheets import SpreadsheetInfo
+from addon.jobs import events
 from addon.jobs.commands import CommandRefused, cancel, pause, resume, retry
 from addon.jobs.plan import StartRefused
 from addon.jobs.start import start
@@ -92,6 +93,7 @@ def _run(visit: Visit) -> Json:
 def _refused(
     visit: Visit, info: SpreadsheetInfo, form: RunForm, code: str, names: Sequence[str] = ()
 ) -> Json:
+    events.start_refused(code)
     notice = visit.words.coded("start", code, names=visit.words.titles(names))
     return answers.updated(_run_card(visit, info, form, notice), notice)
 

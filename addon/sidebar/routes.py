@@ -1,12 +1,9 @@
 """The sidebar's HTTP edge: read and authorise the call, hand it on, turn what went wrong into an answer."""
 
 import json
-import logging
 import secrets
-import traceback
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 from flask import Blueprint, g, jsonify, request
@@ -15,6 +12,8 @@ from werkzeug.exceptions import BadRequest, HTTPException, UnsupportedMediaType
 
 from addon.google.errors import FileMissing, GoogleError, GrantMissing, JobBlocked, TryAgain
 from addon.google.identity import Unauthorised
+from addon.jobs import events
+from addon.logs import bound
 from addon.services import Services
 from addon.sidebar import answers
 from addon.sidebar.actions import HANDLERS, NoSpreadsheet, Visit
@@ -36,8 +35,6 @@ FILE_SCOPES = frozenset(
     }
 )
 """With any of these Google lets a token read a spreadsheet (scopes of `spreadsheets.get`)."""
-
-log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,12 +82,15 @@ def _answer(services: Services, action: Action) -> ResponseReturnValue:
     if event.scopes and FILE_SCOPES.isdisjoint(event.scopes):
         return answers.ask_for_scopes(FILE_SCOPE)
     try:
-        with services.user_access(caller.token, caller.user_id) as user:
+        with bound(who=caller.user_id), services.user_access(caller.token, caller.user_id) as user:
             return HANDLERS[action](Visit(services, event, words, links, user))
     except (NoSpreadsheet, GrantMissing):
         return call.answer(connect_card(words, links))
     except (GoogleError, StoreError) as error:
-        log.warning("sidebar/%s: %s", action, error)
+        if isinstance(error, GoogleError):
+            events.google_failed(error, request.path)
+        else:
+            events.store_failed(error, request.path)
         return call.failed(_sentence(words, error))
 
 
@@ -120,7 +120,7 @@ def _refusal(status: int, code: str, message: str) -> ResponseReturnValue:
 
 
 def _unauthorised(error: Unauthorised) -> ResponseReturnValue:
-    log.warning("sidebar: call refused: %s", error)
+    events.caller_refused("sidebar", error.reason)
     return _refusal(401, "unauthorised", "The call does not carry valid proof that it comes from Google.")
 
 
@@ -130,11 +130,8 @@ def _http_error(error: HTTPException) -> ResponseReturnValue:
 
 
 def _unexpected(error: Exception) -> ResponseReturnValue:
-    # Class and place only: the message of an exception we do not know may hold somebody's text.
-    place = traceback.extract_tb(error.__traceback__)[-1]
     reference = secrets.token_hex(4)
-    name = type(error).__name__
-    log.error("sidebar: %s at %s:%s, reference %s", name, Path(place.filename).name, place.lineno, reference)
+    events.unexpected(error, request.path, reference)
     call: _Call | None = g.get("sidebar_call")
     if call is None:
         return _refusal(500, "internal_error", f"The call failed; reference {reference}.")

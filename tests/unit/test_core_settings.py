@@ -26,6 +26,7 @@ GOOD = {
     "ADDON_DISPLAY_SECONDS": ("2", 2.0),
     "ADDON_ROWS_PER_SHARD": ("500", 500),
     "ADDON_RETENTION_DAYS": ("7", 7),
+    "ADDON_LOG_FORMAT": ("json", "json"),
 }
 BAD = {
     "ADDON_STORE": "mysql",
@@ -44,6 +45,7 @@ BAD = {
     "ADDON_DISPLAY_SECONDS": "",
     "ADDON_ROWS_PER_SHARD": "many",
     "ADDON_RETENTION_DAYS": "100000",
+    "ADDON_LOG_FORMAT": "xml",
 }
 
 
