@@ -6,12 +6,14 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
+from functools import partial
 
 from addon.google.access import UserAccess
 from addon.google.drive import FileInfo
 from addon.google.errors import FileMissing
 from addon.jobs.parts import empty_part
 from addon.jobs.records import Folder, Job, folder_path
+from addon.logs import carried
 from addon.rows.table import Brief
 from addon.store.documents import Documents
 
@@ -69,7 +71,7 @@ def find(documents: Documents, user: UserAccess, spreadsheet_id: str, brief: Bri
     same = record.run_file if record.brief == brief_hash(brief) else ""
     with ThreadPoolExecutor(AT_ONCE) as executor:
         folder, run_file, *spare = executor.map(
-            lambda file_id: _existing(user, file_id), [record.folder, same, *record.spare[:parts]]
+            carried(partial(_existing, user)), [record.folder, same, *record.spare[:parts]]
         )
     if folder is None:
         return Found(None, None, ())
@@ -113,4 +115,4 @@ def _create_all(user: UserAccess, job: Job, files: Sequence[tuple[str, str, byte
         )
 
     with ThreadPoolExecutor(AT_ONCE) as executor:
-        return list(executor.map(create, files))
+        return list(executor.map(carried(create), files))
