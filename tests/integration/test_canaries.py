@@ -74,22 +74,22 @@ def hits(planted: dict[str, str], places: dict[str, bytes]) -> list[str]:
 @contextmanager
 def everything_logged() -> Iterator[StringIO]:
     """Every logger of every library at DEBUG, in full, as libraries' own handlers would write it."""
-    known = [item for item in logging.root.manager.loggerDict.values() if isinstance(item, logging.Logger)]
-    before = {logger: (logger.level, logger.propagate, logger.disabled) for logger in known}
     with json_lines() as stream:
         plain = logging.StreamHandler(stream)
         plain.setFormatter(logging.Formatter("%(name)s %(message)s %(args)s"))
         logging.getLogger().addHandler(plain)
         logging.getLogger().setLevel(logging.DEBUG)
-        for logger in known:
+        made = logging.root.manager.loggerDict.values()
+        before = [(item, item.level, item.propagate) for item in made if isinstance(item, logging.Logger)]
+        for logger, _, _ in before:
             logger.setLevel(logging.DEBUG)
-            logger.propagate, logger.disabled = True, False
+            logger.propagate = True
         try:
             yield stream
         finally:
-            for logger, (level, propagate, disabled) in before.items():
+            for logger, level, propagate in before:
                 logger.setLevel(level)
-                logger.propagate, logger.disabled = propagate, disabled
+                logger.propagate = propagate
 
 
 class Scene:
