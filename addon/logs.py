@@ -102,6 +102,11 @@ def word(detail: str) -> str:
     return detail if _REASON.fullmatch(detail) else ""
 
 
+def code(sentence: str) -> str:
+    """A sentence of ours as one word."""
+    return re.sub(r"[^A-Za-z0-9_.:-]+", "_", sentence)[:120]
+
+
 def place_of(error: BaseException) -> str:
     """File and line where an exception was raised; nothing where it was not raised."""
     frames = traceback.extract_tb(error.__traceback__)

@@ -205,7 +205,9 @@ class Display:
 
     def _tell(self, pending: dict[str, Pending], written: Written, seconds: float) -> None:
         moved = sum(written.found[key] < len(item.rows) for key, item in pending.items())
-        events.display_beat(written.cells, moved, len(self._pending), written.refused, seconds)
+        with self._lock:
+            left = len(self._pending)
+        events.display_beat(written.cells, moved, left, written.refused, seconds)
 
     def _write(self, pending: dict[str, Pending]) -> Written:
         """Write the summaries whose rows are still there."""

@@ -7,7 +7,7 @@ from itertools import islice
 
 from addon.google.errors import GoogleError
 from addon.jobs.records import Job
-from addon.logs import event, place_of, who, word
+from addon.logs import code, event, place_of, who, word
 from addon.store.documents import StoreError
 
 log = logging.getLogger("addon.jobs")
@@ -36,9 +36,9 @@ def job_started(job_id: str, job: Job, todo: int, seconds: float) -> None:
     )
 
 
-def start_refused(code: str) -> None:
+def start_refused(reason: str) -> None:
     """A click became no job."""
-    event(log, "start_refused", reason=code, who=who())
+    event(log, "start_refused", reason=reason, who=who())
 
 
 def job_done(job_id: str, job: Job) -> None:
@@ -232,7 +232,7 @@ def enqueue_failed(job_id: str, shard: int, error: GoogleError) -> None:
 
 def task_dropped(reason: str) -> None:
     """A task came with a body that no retry can mend; ``reason`` is a sentence of ours."""
-    event(log, "task_dropped", severity=logging.ERROR, reason=reason.replace(" ", "_"))
+    event(log, "task_dropped", severity=logging.ERROR, reason=code(reason))
 
 
 def google_failed(error: GoogleError, route: str) -> None:
@@ -256,7 +256,7 @@ def store_failed(error: StoreError, route: str) -> None:
 
 def caller_refused(surface: str, reason: str) -> None:
     """Somebody has not proved to be who may call; ``reason`` is a sentence of ours."""
-    event(log, "caller_refused", severity=logging.WARNING, surface=surface, reason=reason.replace(" ", "_"))
+    event(log, "caller_refused", severity=logging.WARNING, surface=surface, reason=code(reason))
 
 
 def unexpected(error: Exception, route: str, reference: str = "") -> None:

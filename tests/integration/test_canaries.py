@@ -206,7 +206,7 @@ def _stored(documents: Documents, job: str, sid: str) -> str:
 
 
 def test_no_content_and_no_secret_is_found_in_logs_tasks_or_the_store(
-    tmp_path: Path, documents: Documents, capfd: pytest.CaptureFixture[str]
+    tmp_path: Path, documents: Documents, store_kind: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
     scene = Scene({place: a_canary(place) for place in PLACES})
     recording, payloads = Recording(documents), []
@@ -249,6 +249,7 @@ def test_no_content_and_no_secret_is_found_in_logs_tasks_or_the_store(
         "the store": stored.encode(),
         **{path.name: path.read_bytes() for path in tmp_path.glob("store.*")},
     }
+    assert ("store.db" in places) == (store_kind == "sqlite")
     assert len(payloads) >= 4 and len(recording.written) >= 30
     assert places["the log"].count(b'"event": "') >= 30 and b"urllib3" in places["the log"]
     assert hits(planted, places) == []

@@ -16,7 +16,7 @@ from recording import json_lines, logging_restored
 from addon import logs
 from addon.jobs import events
 from addon.loglines import JsonFormatter, TextFormatter, configure
-from addon.logs import bound, carried, event, place_of, trace_of, word
+from addon.logs import bound, carried, code, event, place_of, trace_of, word
 from addon.serve import Log
 
 LOG = logging.getLogger("addon.tests")
@@ -163,6 +163,11 @@ def test_what_lines_belong_to_holds_no_content_either() -> None:
 )
 def test_somebody_elses_reason_is_one_word_or_nothing(reason: str, logged: str) -> None:
     assert word(reason) == logged
+
+
+def test_a_sentence_of_ours_is_a_code_in_the_log() -> None:
+    assert code("the event's token isn't there, or (429)") == "the_event_s_token_isn_t_there_or_429_"
+    assert len(code("x" * 500)) == 120
 
 
 # what lines belong to
