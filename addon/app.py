@@ -3,6 +3,7 @@
 from flask import Flask, Response, jsonify
 from werkzeug.exceptions import HTTPException
 
+from addon import hooks
 from addon.jobs import routes as task_routes
 from addon.services import Services, build
 from addon.settings import Settings, from_environment
@@ -21,6 +22,7 @@ def create_app(settings: Settings | None = None, *, services: Services | None = 
     app.config["MAX_CONTENT_LENGTH"] = MAX_BODY
     app.url_map.merge_slashes = False  # a redirect would name the host that the caller claims to call
     app.extensions["services"] = services
+    hooks.install(app)
     app.register_blueprint(sidebar_routes.blueprint(services), url_prefix="/sidebar")
     app.register_blueprint(task_routes.blueprint(services.tools, services.tasks, services.identity))
 
@@ -30,10 +32,12 @@ def create_app(settings: Settings | None = None, *, services: Services | None = 
 
     @app.get("/readyz")
     def readyz() -> tuple[Response, int]:
+        if services.stopping.is_set():
+            return _not_ready("stopping", "The process has been told to end.")
         try:
             services.documents.now()
         except StoreError:
-            return jsonify({"error": {"code": "store", "message": "The store does not answer."}}), 503
+            return _not_ready("store", "The store does not answer.")
         return jsonify({"status": "ready"}), 200
 
     @app.errorhandler(HTTPException)
@@ -43,3 +47,7 @@ def create_app(settings: Settings | None = None, *, services: Services | None = 
         return jsonify({"error": {"code": code, "message": message}}), error.code or 500
 
     return app
+
+
+def _not_ready(part: str, sentence: str) -> tuple[Response, int]:
+    return jsonify({"error": {"code": part, "message": sentence}}), 503

@@ -172,11 +172,12 @@ def serve(bind: str | None, workers: int, threads: int, exit_with_stdin: bool) -
     from addon.serve import end_with_stdin  # noqa: PLC0415  # gunicorn is not needed elsewhere
     from addon.serve import serve as run_service  # noqa: PLC0415
 
-    check(from_environment())  # a bad setting is one sentence here, not a crash per worker
+    settings = from_environment()
+    check(settings)  # a bad setting is one sentence here, not a crash per worker
     if exit_with_stdin:
         end_with_stdin()
     port = os.environ.get("PORT")
-    run_service(bind or (f"0.0.0.0:{port}" if port else "127.0.0.1:8080"), workers, threads)
+    run_service(bind or (f"0.0.0.0:{port}" if port else "127.0.0.1:8080"), workers, threads, settings)
 
 
 @main.command()

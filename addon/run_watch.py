@@ -31,6 +31,12 @@ STILL_SECONDS = 120.0
 """How long nothing may move, beyond two leases, until a run ends by itself. A lost worker's lease runs out
 and the sweep enqueues its link again in less; a wait that the provider asked for does not count."""
 
+_RAISED = frozenset({"enqueue_failed", "google_failed", "heal_failed", "store_failed", "unexpected"})
+"""Events whose exception may end a run, or is nobody's intention."""
+
+_SAID = frozenset({"model_raised", "task_dropped"})
+"""Events that people are told of."""
+
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
 _CLOSED = frozenset({errno.EROFS, errno.EACCES, errno.EPERM})
 _NO_FOLDER = frozenset({errno.EEXIST, errno.ENOTDIR})
@@ -85,10 +91,11 @@ class Troubles(logging.Handler):
         # Error handlers run while their exception is being handled, so it is at hand even where the record
         # does not carry it.
         error = (record.exc_info or sys.exc_info())[1]
-        if error is not None:
-            self.note(error)
-        elif record.levelno >= logging.ERROR and record.name.startswith("addon.jobs"):
+        event = getattr(record, "event", None)
+        if event in _SAID:
             self._say(record.getMessage())
+        elif error is not None and (event is None or event in _RAISED):
+            self.note(error)
 
     def note(self, error: BaseException) -> None:
         """Remember a disk's trouble; say in one line, once, where anything unforeseen was raised."""

@@ -8,11 +8,25 @@ from typing import Any
 
 from flask import Flask
 from gunicorn.app.base import BaseApplication
+from gunicorn.glogging import Logger
 
 from addon.app import create_app
+from addon.loglines import configure
+from addon.settings import Settings
 
 GRACEFUL_SECONDS = 9
 """How long a worker told to end may finish its requests: Cloud Run kills it 10 s after SIGTERM."""
+
+
+class Log(Logger):  # type: ignore[misc]
+    """gunicorn's own lines go where all others go. Its access log is off: the service logs requests."""
+
+    def setup(self, cfg: Any) -> None:
+        """Hand on to the root logger's handler; gunicorn calls this."""
+        super().setup(cfg)
+        for handler in list(self.error_log.handlers):
+            self.error_log.removeHandler(handler)
+        self.error_log.propagate = True
 
 
 class Service(BaseApplication):  # type: ignore[misc]
@@ -33,6 +47,7 @@ class Service(BaseApplication):  # type: ignore[misc]
             "keepalive": 30,
             "control_socket_disable": True,
             "loglevel": "warning",
+            "logger_class": Log,
             "post_worker_init": _hand_over_when_told_to_end,
         }
         super().__init__()
@@ -65,8 +80,9 @@ def _hand_over_when_told_to_end(worker: Any) -> None:
         signal.signal(number, handle)
 
 
-def serve(bind: str, workers: int, threads: int) -> None:
+def serve(bind: str, workers: int, threads: int, settings: Settings) -> None:
     """Serve until told to end."""
+    configure(settings.log_format, settings.project)
     Service(bind, workers, threads).run()
 
 

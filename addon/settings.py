@@ -203,6 +203,12 @@ class Settings:
         "days the index remembers a summary; its file stays",
         values.number(int, 1, 3650),
     )
+    log_format: str = _setting(
+        "ADDON_LOG_FORMAT",
+        "text",
+        "how `addon serve` logs: `text` for a terminal, `json` for Cloud Logging, every event",
+        values.choice("text", "json"),
+    )
 
 
 def from_environment(environment: Mapping[str, str] | None = None) -> Settings:

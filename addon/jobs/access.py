@@ -5,7 +5,6 @@ spreadsheet and the results folder with the worker; ``delegation``, the worker a
 ``shared_drive``, the spreadsheet is shared, and the results are in a shared drive of the worker's.
 """
 
-import logging
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,12 +13,11 @@ from datetime import timedelta
 from addon.google.access import UserAccess, Workers
 from addon.google.drive import Drive
 from addon.google.errors import FileMissing, GoogleError, JobBlocked, TryAgain
+from addon.jobs import events
 from addon.jobs.chain import read_job, read_shards
 from addon.jobs.records import spreadsheet_path
 from addon.settings import Settings
 from addon.store.documents import Documents, Transaction
-
-log = logging.getLogger(__name__)
 
 KEPT = timedelta(minutes=5)
 """How long access given for a command stays at least, if no job comes of it."""
@@ -131,11 +129,12 @@ class Access:
         except FileMissing:
             pass  # deleted, or taken away by somebody already
         except GoogleError as error:
-            log.warning("spreadsheet %s: access not given back yet: %s", spreadsheet_id, error)
+            events.access_kept(spreadsheet_id, error)
             return False
         self.documents.transact(
             lambda tx: _update(tx, spreadsheet_id, shared=False, withdraw_at=None, withdrawing_until=None)
         )
+        events.access_withdrawn(spreadsheet_id)
         return True
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from addon.google.tasks import Tasks
-from addon.jobs import model
+from addon.jobs import events, model
 from addon.jobs.records import (
     Job,
     Shard,
@@ -68,11 +68,14 @@ def enqueue(tasks: Tasks, job_id: str, number: int, shard: Shard) -> bool:
 def pause_job(documents: Documents, job_id: str, reason: str) -> None:
     """Pause a job; harmless where it is over or paused already."""
 
-    def work(tx: Transaction) -> None:
+    def work(tx: Transaction) -> bool:
         job = read_job(tx, job_id)
-        tx.set(job_path(job_id), model.paused(job, reason, tx.now).to_data())
+        after = model.paused(job, reason, tx.now)
+        tx.set(job_path(job_id), after.to_data())
+        return after is not job
 
-    documents.transact(work)
+    if documents.transact(work):
+        events.job_paused(job_id, reason)
 
 
 class Chain:
@@ -172,14 +175,17 @@ class Chain:
     def let_go(self, change: Callable[[Shard], Shard], pause: str | None = None) -> None:
         """Release the lease without a next link: the job is paused (by ``pause``, if given) or cancelled."""
 
-        def work(tx: Transaction) -> None:
+        def work(tx: Transaction) -> bool:
             job = read_job(tx, self.job_id)
             shard = model.held(read_shard(tx, self.job_id, self.number), self.fence)
             tx.set(self._path, model.released(change(shard), tx.now, advance=True).to_data())
+            after = job if pause is None else model.paused(job, pause, tx.now)
             if pause is not None:
-                tx.set(self._job_path, model.paused(job, pause, tx.now).to_data())
+                tx.set(self._job_path, after.to_data())
+            return after is not job
 
-        self._documents.transact(work, deadline=self.deadline)
+        if self._documents.transact(work, deadline=self.deadline) and pause is not None:
+            events.job_paused(self.job_id, pause)
 
     def finish_pass(self, change: Callable[[Shard], Shard]) -> bool:
         """End the first pass over this shard's keys; whether this link goes on to check the whole sheet."""
@@ -202,7 +208,7 @@ class Chain:
         ``stale_failures`` are keys of failed rows that are no longer in the sheet.
         """
 
-        def work(tx: Transaction) -> None:
+        def work(tx: Transaction) -> Job | None:
             job = read_job(tx, self.job_id)
             shards = read_shards(tx, self.job_id, job)
             shard = model.held(shards[self.number], self.fence)
@@ -215,12 +221,15 @@ class Chain:
             if folder is not None and folder.data["folder"] == job.folder:
                 tx.update(folder.path, {"spare": model.spare_parts(job, shards)})
             if job.status in model.OVER:
-                return
+                return None
             over = replace(
                 job, status="done", reason=None, tally=dict(tally), finished_at=tx.now, updated_at=tx.now
             )
             tx.set(self._job_path, over.to_data())
             if spreadsheet is not None and spreadsheet.data.get("active_job") == self.job_id:
                 tx.set(path, model.ended(spreadsheet.data, self.job_id, tx.now))
+            return over
 
-        self._documents.transact(work, deadline=self.deadline)
+        done = self._documents.transact(work, deadline=self.deadline)
+        if done is not None:
+            events.job_done(self.job_id, done)

@@ -1,10 +1,10 @@
 """What people do to a job: pause, resume, cancel, retry, and release a dead worker's lease."""
 
-from collections.abc import Callable
+from collections.abc import Mapping
 from dataclasses import replace
 
 from addon.google.tasks import Tasks
-from addon.jobs import model
+from addon.jobs import events, model
 from addon.jobs.chain import Gone, enqueue, read_job, read_shards
 from addon.jobs.records import (
     Job,
@@ -26,40 +26,45 @@ class CommandRefused(Exception):
         self.code = code
 
 
-def release_spreadsheet(tx: Transaction, job_id: str, status: Status) -> None:
-    """End a job that is not over yet and free its spreadsheet for the next one."""
+def release_spreadsheet(tx: Transaction, job_id: str, status: Status) -> bool:
+    """End a job that is not over yet and free its spreadsheet for the next one; whether it was not over."""
     job = read_job(tx, job_id)
     path = spreadsheet_path(job.spreadsheet_id)
     spreadsheet = tx.get(path)
     if job.status in model.OVER:
-        return
+        return False
     over = replace(job, status=status, reason=None, finished_at=tx.now, updated_at=tx.now)
     tx.set(job_path(job_id), over.to_data())
     if spreadsheet is not None and spreadsheet.data.get("active_job") == job_id:
         tx.set(path, model.ended(spreadsheet.data, job_id, tx.now))
+    return True
 
 
 def pause(documents: Documents, job_id: str) -> None:
     """Pause a job; calls under way end and are kept. Pausing twice is harmless."""
 
-    def work(tx: Transaction) -> None:
+    def work(tx: Transaction) -> bool:
         job = _job(tx, job_id)
         if job.status in model.OVER:
             raise CommandRefused("already_over")
-        tx.set(job_path(job_id), model.paused(job, "by_person", tx.now).to_data())
+        after = model.paused(job, "by_person", tx.now)
+        tx.set(job_path(job_id), after.to_data())
+        return after is not job
 
-    documents.transact(work)
+    if documents.transact(work):
+        events.job_paused(job_id, "by_person")
 
 
 def cancel(documents: Documents, job_id: str) -> None:
     """Cancel a job; finished rows stay. Cancelling twice is harmless, a finished job stays finished."""
 
-    def work(tx: Transaction) -> None:
+    def work(tx: Transaction) -> bool:
         if _job(tx, job_id).status == "done":
             raise CommandRefused("already_over")
-        release_spreadsheet(tx, job_id, "cancelled")
+        return release_spreadsheet(tx, job_id, "cancelled")
 
-    documents.transact(work)
+    if documents.transact(work):
+        events.job_cancelled(job_id, "by_person")
 
 
 def resume(documents: Documents, tasks: Tasks, job_id: str) -> None:
@@ -75,7 +80,10 @@ def resume(documents: Documents, tasks: Tasks, job_id: str) -> None:
         again = replace(job, status="running", reason=None, epoch=job.epoch + 1, updated_at=tx.now)
         return _reopen(tx, job_id, again, shards, from_start=False)
 
-    _enqueue_all(documents, tasks, job_id, work)
+    due = documents.transact(work)
+    if due:
+        events.job_resumed(job_id)
+    _enqueue_all(tasks, job_id, due)
 
 
 def retry(documents: Documents, tasks: Tasks, job_id: str, error_class: str | None = None) -> None:
@@ -118,7 +126,10 @@ def retry(documents: Documents, tasks: Tasks, job_id: str, error_class: str | No
         tx.set(path, {**data, "active_job": job_id})
         return _reopen(tx, job_id, again, shards, from_start=True)
 
-    _enqueue_all(documents, tasks, job_id, work)
+    due = documents.transact(work)
+    if due:
+        events.job_retried(job_id, error_class)
+    _enqueue_all(tasks, job_id, due)
 
 
 def release(documents: Documents, tasks: Tasks, job_id: str) -> None:
@@ -142,7 +153,7 @@ def release(documents: Documents, tasks: Tasks, job_id: str) -> None:
             tx.set(shard_path(job_id, number), free[number].to_data())
         return free
 
-    _enqueue_all(documents, tasks, job_id, work)
+    _enqueue_all(tasks, job_id, documents.transact(work))
 
 
 def _job(tx: Transaction, job_id: str) -> Job:
@@ -164,8 +175,6 @@ def _reopen(
     return due
 
 
-def _enqueue_all(
-    documents: Documents, tasks: Tasks, job_id: str, work: Callable[[Transaction], dict[int, Shard]]
-) -> None:
-    for number, shard in documents.transact(work).items():
+def _enqueue_all(tasks: Tasks, job_id: str, due: Mapping[int, Shard]) -> None:
+    for number, shard in due.items():
         enqueue(tasks, job_id, number, shard)

@@ -1,25 +1,24 @@
 """Group commit: ready answers become durable together, first the part in Drive, then the index."""
 
-import re
 import time
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from addon.jobs import events
 from addon.jobs.chain import Chain
 from addon.jobs.decide import Policy
 from addon.jobs.feed import Feed, Item
 from addon.jobs.model import account
 from addon.jobs.parts import PartRow, PartWriter
+from addon.jobs.rate import Rate
 from addon.jobs.records import Failure, Result, Shard, failure_path, results_path
 from addon.llm.base import Blocked, Empty, Rejected, Text, Truncated, Usage
+from addon.logs import word
 from addon.rows.keys import cap_summary, clean, text_hash
 from addon.store.documents import AlreadyExists, Documents, Transaction
-
-RATE_WINDOW = 30.0
-"""Seconds over which the rate is measured."""
 
 ADOPTED_AT_ONCE = 100
 """Part rows without a result that are committed in one transaction."""
@@ -54,6 +53,15 @@ class Committer:
         Gives the shard's fields that tell how far the link has come, with some rows more.
     reach
         Fault point seam: called with the name of each step before it is taken.
+
+    Attributes
+    ----------
+    commits
+        Batches that became durable.
+    rows
+        The sheet's rows these were for, ``made`` and ``failed``.
+    last
+        The shard as the last commit left it.
     """
 
     def __init__(
@@ -79,7 +87,10 @@ class Committer:
         self._reach = reach
         self._results = results_path(policy.job.spreadsheet_id)
         self.commits = 0
-        self._recent: deque[tuple[float, int]] = deque()
+        self.rows: Counter[str] = Counter()
+        self.last: Shard | None = None
+        self._uploading = 0.0
+        self._rate = Rate()
 
     def adopt(self, rows: Sequence[PartRow], known_results: dict[str, Result]) -> None:
         """Commit part rows that have no result: a worker died between upload and transaction.
@@ -100,7 +111,9 @@ class Committer:
             some = adopted[first : first + ADOPTED_AT_ONCE]
             count = len(some)
             usage = sum((Usage(d["input_tokens"], d["output_tokens"]) for _, _, d in some), Usage())
+            began = time.monotonic()
             self._write(some, Committed(count, count, count, usage, Counter()))
+            events.commit(count, 0, count, self._writer.file_id, 0.0, time.monotonic() - began)
 
     def commit(self, items: list[Item]) -> None:
         """Make a batch durable.
@@ -132,25 +145,36 @@ class Committer:
             rows=Counter(made=_rows(texts), failed=_rows(others)),
         )
         summaries = {item.key: _summary(item) for item in texts}
+        self._uploading = 0.0
         writes = self._upload(texts, summaries) if texts else []
-        for item in others:
-            failure = self._failure(item).to_data()
-            writes.append(("set", failure_path(self._policy.job_id, item.key), failure))
-        self._measure(len(texts) + len(others))
+        failures = {item.key: self._failure(item) for item in others}
+        for key, failure in failures.items():
+            writes.append(("set", failure_path(self._policy.job_id, key), failure.to_data()))
+        self._rate.add(len(texts) + len(others))
+        began = time.monotonic()
         known = self._write(writes, done)
+        self._tell(done, failures, time.monotonic() - began)
         self.commits += 1
+        self.rows += done.rows
         self._reach("after commit")
         self._feed.committed([(item, "made") for item in texts] + [(item, "failed") for item in others])
         for item in texts:
             if item.key not in known:
                 self._committed(item, summaries[item.key])
 
+    def _tell(self, done: Committed, failures: dict[str, Failure], writing: float) -> None:
+        file = self._writer.file_id if done.made else ""
+        events.commit(done.rows["made"], done.rows["failed"], done.calls, file, self._uploading, writing)
+        events.rows_failed((key, one.error_class, one.detail) for key, one in failures.items())
+
     def _upload(self, texts: list[Item], summaries: dict[str, str]) -> Writes:
         """Write the part; what is to be written into the index then."""
         self._reach("before part upload")
         self._chain.write(lambda shard, _: shard)  # renew right before the upload: Drive has no fences
         rows = [self._part_row(item, summaries[item.key]) for item in texts]
+        began = time.monotonic()
         first = self._writer.upload(rows, self._chain.deadline)
+        self._uploading = time.monotonic() - began
         self._reach("after part upload")
         writes: Writes = []
         for position, item in enumerate(texts, first):
@@ -179,12 +203,12 @@ class Committer:
                 risks=risks,
                 input_tokens=shard.input_tokens + done.usage.input_tokens,
                 output_tokens=shard.output_tokens + done.usage.output_tokens,
-                rate=self._rate(),
+                rate=self._rate.per_second,
                 updated_at=now,
             )
 
         try:
-            self._chain.write(change, lambda tx: _apply(tx, writes))
+            self.last = self._chain.write(change, lambda tx: _apply(tx, writes))
         except AlreadyExists:
             # A worker of an earlier, cancelled job has committed some of these keys meanwhile.
             paths = [path for verb, path, _ in writes if verb == "create"]
@@ -200,7 +224,7 @@ class Committer:
                 for verb, path, data in writes
                 if path not in known
             ]
-            self._chain.write(change, lambda tx: _apply(tx, rest))
+            self.last = self._chain.write(change, lambda tx: _apply(tx, rest))
             return set(known.values())
         return set()
 
@@ -229,25 +253,6 @@ class Committer:
         error_class, detail = _reason(item.answer)
         epoch = self._policy.job.epoch
         return Failure(error_class, item.rows[0][1] + 1, len(item.rows), epoch, word(detail))
-
-    def _measure(self, rows: int) -> None:
-        now = time.monotonic()
-        self._recent.append((now, rows))
-        while now - self._recent[0][0] > RATE_WINDOW:
-            self._recent.popleft()
-
-    def _rate(self) -> float:
-        """Rows per second over the last `RATE_WINDOW`; 0 while there is but one commit to measure from."""
-        if len(self._recent) < 2:
-            return 0.0
-        seconds = self._recent[-1][0] - self._recent[0][0]
-        rows = sum(count for _, count in list(self._recent)[1:])
-        return rows / seconds if seconds > 0 else 0.0
-
-
-def word(detail: str) -> str:
-    """A provider's reason if it is one word, else nothing: no sentence with content gets into the store."""
-    return detail if re.fullmatch(r"[A-Za-z0-9_.:-]{1,60}", detail) else ""
 
 
 def _apply(tx: Transaction, writes: Writes) -> None:

@@ -7,14 +7,16 @@ summary goes only beside the text it was made from, wherever that row is by now.
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from itertools import islice
 
 from addon.google.errors import GoogleError, OutOfGrid, TryAgain
 from addon.google.sheets import Sheets
+from addon.jobs import events
 from addon.jobs.records import Job
+from addon.logs import carried
 from addon.rows.keys import is_blank
 from addon.rows.locate import runs, targets, windows
 from addon.rows.table import ColumnsGone, Row, SheetGone, Table
@@ -30,6 +32,16 @@ MISSES = 2
 
 SHOWN_AGAIN = 5
 """Passes in a row that only wrote what did not stay (a merged cell takes no value), until the job ends."""
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What one beat wrote: ``found`` counts the rows of each key that are still there, ``cells`` those given
+    to Sheets, ``refused`` those it did not take."""
+
+    found: Counter[str]
+    cells: int = 0
+    refused: int = 0
 
 
 @dataclass(slots=True)
@@ -83,7 +95,7 @@ class Display:
         self._faults = 0
         self._refused: dict[str, tuple[int, str]] = {}
         self._executor = ThreadPoolExecutor(1, thread_name_prefix="display")
-        self._running = self._executor.submit(self._run)
+        self._running = self._executor.submit(carried(self._run))
 
     def add(self, key: str, text: str, rows: set[int], *, replace: bool) -> None:
         """Have a summary shown at the next beat."""
@@ -180,22 +192,32 @@ class Display:
             pending = dict(islice(self._pending.items(), LARGEST_BEAT))
         if not pending:
             return False
+        began = time.monotonic()
         try:
-            found = self._write(pending)
+            written = self._write(pending)
         except OutOfGrid:  # rows were deleted below: the next pass finds where the summaries belong
+            written = Written(Counter())
             self._forget(set(pending))
         else:
-            self._tick_off(pending, found)
+            self._tick_off(pending, written.found)
+        self._tell(pending, written, time.monotonic() - began)
         return len(pending) == LARGEST_BEAT
 
-    def _write(self, pending: dict[str, Pending]) -> Counter[str]:
-        """Write the summaries whose rows are still there; how many rows of each key are."""
+    def _tell(self, pending: dict[str, Pending], written: Written, seconds: float) -> None:
+        moved = sum(written.found[key] < len(item.rows) for key, item in pending.items())
+        with self._lock:
+            left = len(self._pending)
+        events.display_beat(written.cells, moved, left, written.refused, seconds)
+
+    def _write(self, pending: dict[str, Pending]) -> Written:
+        """Write the summaries whose rows are still there."""
         where = windows(index for item in pending.values() for index in item.rows)
         layout, pages = self._table.read(where)
         rows = [row for page in pages for row in page]
         cells = targets(self._writable(rows, pending), {key: item.text for key, item in pending.items()})
         self._reach("before display")
         keys = {row.index: row.key for row in rows if row.key is not None}
+        refused: Mapping[int, str] = {}
         if cells:
             refused = self._sheets.write(
                 self._job.spreadsheet_id, self._job.sheet_id, runs(layout.output, cells)
@@ -204,7 +226,7 @@ class Display:
             self._reach("after display")
             with self._lock:
                 self._refused.update({keys[index]: (index, reason) for index, reason in refused.items()})
-        return Counter(keys.values())
+        return Written(Counter(keys.values()), len(cells), len(refused))
 
     def _writable(self, rows: list[Row], pending: dict[str, Pending]) -> list[Row]:
         return [

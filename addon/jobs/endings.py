@@ -1,8 +1,6 @@
 """Why a link ends, and which ending an error of Google's or of the sheet means."""
 
-import traceback
 from dataclasses import dataclass
-from pathlib import Path
 
 from addon.google.errors import FileMissing, GoogleError, GrantMissing, JobBlocked, TryAgain
 from addon.jobs.model import PAUSE_REASONS
@@ -68,13 +66,6 @@ def ending_of(error: Exception) -> Ending:
         if isinstance(error, kind):
             return Ending("paused", reason)
     return Ending("paused", "api_refused")
-
-
-def place_of(error: BaseException) -> str:
-    """Class and place of what nobody foresaw, for the log: its message may quote a row."""
-    frames = traceback.extract_tb(error.__traceback__)
-    where = f" at {Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else ""
-    return f"{type(error).__name__}{where}"
 
 
 def of_drive(error: Exception) -> bool:

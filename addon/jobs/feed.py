@@ -179,13 +179,15 @@ class Feed:
             self._can_take.notify_all()
             self._changed.notify_all()
 
-    def slow_down(self, until: float) -> None:
-        """The provider wants fewer calls: none before ``until``, then half as many at a time."""
+    def slow_down(self, until: float) -> bool:
+        """The provider wants fewer calls: none before ``until``, then half as many. Whether that is news."""
         with self._lock:
-            if self._gate <= self._clock():
+            begins = self._gate <= self._clock()
+            if begins:
                 self._allowed = max(1, self._allowed // 2)
             self._gate = max(self._gate, until)
             self._successes = 0
+            return begins
 
     def _grow(self) -> None:
         self._successes += 1

@@ -6,11 +6,13 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
+from functools import partial
 
 from addon.google.drive import Drive, FileInfo
 from addon.google.errors import FileMissing
 from addon.jobs.parts import empty_part
 from addon.jobs.records import Folder, Job
+from addon.logs import carried
 from addon.rows.table import Brief
 from addon.store.documents import Documents
 
@@ -73,7 +75,7 @@ def find(
     same = record.run_file if record.brief == brief_hash(brief) else ""
     with ThreadPoolExecutor(AT_ONCE) as executor:
         folder, run_file, *spare = executor.map(
-            lambda file_id: _existing(drive, file_id), [record.folder, same, *record.spare[:parts]]
+            carried(partial(_existing, drive)), [record.folder, same, *record.spare[:parts]]
         )
     if folder is None:
         return Found(None, None, ())
@@ -117,4 +119,4 @@ def _create_all(drive: Drive, job: Job, files: Sequence[tuple[str, str, bytes, s
         )
 
     with ThreadPoolExecutor(AT_ONCE) as executor:
-        return list(executor.map(create, files))
+        return list(executor.map(carried(create), files))

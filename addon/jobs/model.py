@@ -104,6 +104,7 @@ def claim(
         owner=owner,
         fence=shard.fence + 1,
         attempts=shard.attempts + 1,
+        waiting_since=None,
         expires_at=now + timedelta(seconds=ttl),
         risks=[*shard.risks, shard.at_risk] if unclean else shard.risks,
         unshown=shard.unshown or unclean,
@@ -207,22 +208,41 @@ def reopened(shard: Shard, epoch: int, now: datetime, *, from_start: bool) -> Sh
     A live lease stays until its holder notices; one that would work ``from_start`` on other rows than its
     holder knows of is taken from it.
     """
-    shard = replace(shard, epoch=epoch, step=shard.step + 1, nudges=0, attempts=0, silent_links=0, due_at=now)
+    shard = replace(shard, epoch=epoch, step=shard.step + 1, nudges=0, attempts=0, silent_links=0)
+    shard = replace(shard, due_at=now, waiting_since=None)
     if from_start:
         shard = replace(shard, closed=False, closing=False, cursor=0, settled={}, tally={}, first_tally={})
         shard = replace(shard, fence=shard.fence + 1, expires_at=now if shard.owner else None)
     return shard
 
 
-def overdue(job: Job, shard: Shard, now: datetime) -> bool:
-    """Whether the sweep must enqueue a shard's link again: nobody works on it and its task is late."""
+def idle(job: Job, shard: Shard, now: datetime) -> bool:
+    """Whether there is work on a shard and no live worker."""
     if job.status not in {"queued", "running"} or not job.prepared or shard.closed:
         return False
-    if shard.owner and shard.expires_at is not None and shard.expires_at > now:
-        return False
-    return shard.due_at is None or shard.due_at + OVERDUE <= now
+    return not (shard.owner and shard.expires_at is not None and shard.expires_at > now)
+
+
+def overdue(job: Job, shard: Shard, now: datetime) -> bool:
+    """Whether the sweep must enqueue a shard's link again: nobody works on it and its task is late."""
+    return idle(job, shard, now) and (shard.due_at is None or shard.due_at + OVERDUE <= now)
+
+
+def waiting(job: Job, shard: Shard, now: datetime) -> float:
+    """Seconds for which a shard's link has been due with nobody at work, however often it was enqueued."""
+    if not idle(job, shard, now):
+        return 0.0
+    since = _due_first(shard) or job.created_at
+    return max(0.0, (now - since).total_seconds())
+
+
+def _due_first(shard: Shard) -> datetime | None:
+    """When a shard without a live worker was due; a dead worker's from the end of its lease."""
+    due = [shard.due_at, shard.expires_at if shard.owner else None]
+    return shard.waiting_since or max((at for at in due if at is not None), default=None)
 
 
 def nudged(shard: Shard, now: datetime) -> Shard:
     """The shard with a fresh task name for its current step: the old name may be burnt for a day."""
-    return replace(shard, nudges=shard.nudges + 1, due_at=now)
+    since = min(_due_first(shard) or now, now)
+    return replace(shard, nudges=shard.nudges + 1, due_at=now, waiting_since=since)

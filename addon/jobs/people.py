@@ -1,15 +1,13 @@
 """What people do to a job and its files while a link works on it: pause, cancel, put into the trash."""
 
-import logging
 import time
 
 from addon.google.drive import Drive
 from addon.google.errors import FileMissing, GoogleError, JobBlocked
+from addon.jobs import events
 from addon.jobs.chain import Chain
 from addon.jobs.endings import Ending
 from addon.jobs.records import Job
-
-log = logging.getLogger(__name__)
 
 STATUS_SECONDS = 1.0
 """How often the job is read to see whether somebody paused or cancelled it."""
@@ -50,14 +48,9 @@ class People:
         except JobBlocked as blocked:
             if blocked.code == "spreadsheet_trashed":
                 return Ending("paused", blocked.code)
-            self._unknown(blocked)
+            events.google_failed(blocked, "trash")
         except FileMissing:
             return Ending("paused", "access_removed")
         except GoogleError as error:
-            self._unknown(error)
+            events.google_failed(error, "trash")
         return None
-
-    def _unknown(self, error: GoogleError) -> None:
-        log.warning(
-            "job %s: cannot see whether the spreadsheet is in the trash: %s", self._chain.job_id, error
-        )

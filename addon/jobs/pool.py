@@ -1,19 +1,17 @@
 """The callers: threads that keep the model busy, and what is done with each of its outcomes."""
 
-import logging
 import random
 import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 
-from addon.jobs.endings import place_of
+from addon.jobs import events
 from addon.jobs.feed import Feed, Item
 from addon.jobs.model import PAUSE_REASONS
 from addon.llm.base import Empty, Fatal, LanguageModel, Outcome, Prompt, Text, Transient
+from addon.logs import carried
 from addon.rows.keys import is_blank
-
-log = logging.getLogger(__name__)
 
 MAX_TRIES = 4
 """Calls of one row that may fail while others succeed, before it is recorded as `model_error`. Calls the
@@ -81,7 +79,9 @@ class Pool:
         self._told = clock()
         self._lock = threading.Lock()
         self._executor = ThreadPoolExecutor(threads, thread_name_prefix="call")
-        self._workers: list[Future[None]] = [self._executor.submit(self._work) for _ in range(threads)]
+        self._workers: list[Future[None]] = [
+            self._executor.submit(carried(self._work)) for _ in range(threads)
+        ]
         for worker in self._workers:
             worker.add_done_callback(self._ended)
 
@@ -95,7 +95,7 @@ class Pool:
         for worker in self._workers:
             error = worker.exception() if worker.done() else None
             if error is not None and self.fatal is None:
-                log.error("The model adapter raised %s.", place_of(error))
+                events.model_raised(error)
                 self.fatal = "stuck"
 
     def stop(self) -> None:
@@ -129,13 +129,20 @@ class Pool:
             item.calls += 1
             item.spent += outcome.usage
         if isinstance(outcome, Fatal):
-            self.fatal = outcome.reason if outcome.reason in PAUSE_REASONS else "stuck"
+            self._refused(outcome)
             self._feed.close()
             self._feed.again(item, self._clock())
         elif isinstance(outcome, Empty) and item.calls == 1:
             self._feed.again(item, self._clock())
         else:
             self._feed.answered(item, outcome)
+
+    def _refused(self, outcome: Fatal) -> None:
+        with self._lock:
+            first = self.fatal is None
+            self.fatal = outcome.reason if outcome.reason in PAUSE_REASONS else "stuck"
+        if first:
+            events.model_refused(outcome.reason)
 
     def _transient(self, item: Item, outcome: Transient) -> None:
         now, wait = self._clock(), outcome.wait or 0.0
@@ -148,8 +155,8 @@ class Pool:
         elif item.faults >= MAX_TRIES:
             self._feed.answered(item, "model_error", success=False)
         else:
-            if outcome.rate_limited:
-                self._feed.slow_down(at)
+            if outcome.rate_limited and self._feed.slow_down(at):
+                events.model_slowed(at - now, outcome.reason)
             self._feed.again(item, at)
 
     def _give_up(self, outcome: Transient, until: float) -> bool:
@@ -162,6 +169,9 @@ class Pool:
             self._told = max(self._told, until)
             if not too_long and self._in_a_row < SILENT:
                 return False
-            self.silent = not too_long and (self.silent or self.suspended is None)
+            first = self.suspended is None
+            self.silent = not too_long and (self.silent or first)
             self.suspended = max(wait, self.suspended or 0.0)
-            return True
+        if first:
+            events.model_suspended(wait, not too_long, outcome.reason)
+        return True

@@ -76,7 +76,8 @@ class Shard(_Document):
     ``step`` counts links; ``owner``, ``fence`` and ``expires_at`` are its lease (free when ``owner`` is
     empty). In its first pass a shard works on its own keys; the last open one then checks the whole sheet
     (``closing``) until a pass finds nothing to do (not ``dirty``). ``unshown`` says that one of its links
-    ended without showing all it had committed. ``cursor`` is the first row not settled
+    ended without showing all it had committed. ``nudges`` counts how often the sweep has enqueued the step
+    again, ``waiting_since`` is when it was due first, where it was. ``cursor`` is the first row not settled
     yet, ``settled`` the tally above it. ``first_tally`` keeps what the first pass counted while
     the check counts anew. ``made`` counts committed summaries, ``called`` committed calls,
     ``timeouts`` calls made again because no answer came, ``lost`` results whose part did not hold them.
@@ -97,6 +98,7 @@ class Shard(_Document):
     attempts: int = 0
     nudges: int = 0
     due_at: datetime | None = None
+    waiting_since: datetime | None = None
     silent_links: int = 0
     cursor: int = 0
     part: int = 0

@@ -1,6 +1,5 @@
 """The queue's and the scheduler's way in: parse, call one thing, map the answer."""
 
-import logging
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -14,18 +13,15 @@ from addon.google.errors import GoogleError
 from addon.google.id_tokens import Unauthorised
 from addon.google.identity import Automaton, Identity
 from addon.google.tasks import Tasks
+from addon.jobs import events
 from addon.jobs.chain import LINK_PATH
-from addon.jobs.endings import place_of
 from addon.jobs.link import LinkMessage, run_link
 from addon.jobs.sweep import sweep
 from addon.jobs.tools import Tools
 from addon.store.documents import StoreError
 
-log = logging.getLogger(__name__)
-
 MAX_BODY = 16 * 1024
 """Bytes of a task's body: ids and counters."""
-
 
 Guard = Callable[[], "tuple[Response, int] | None"]
 
@@ -44,7 +40,7 @@ def _guard(identity: Identity, caller: Automaton) -> Guard:
         try:
             identity.check_automaton(caller, request.headers)
         except Unauthorised as error:
-            log.warning("refused a call of %s: %s", caller, error.reason)
+            events.caller_refused(caller, error.reason)
             return _error(401, "unauthorised", "The call does not prove to come from where it should.")
         return None
 
@@ -59,10 +55,9 @@ def _tasks_routes(routes: Blueprint, tools: Tools, tasks: Tasks, guard: Guard) -
         try:
             message = _message(json_body(request, MAX_BODY))
         except ValueError as error:
-            log.error("a task with a body that no retry can mend was dropped: %s", error)
+            events.task_dropped(str(error))
             return jsonify({"outcome": f"dropped: {error}"}), 200  # anything else would bring it back
         answer = run_link(tools, tasks, message)
-        log.info("job %s shard %d step %d: %s", message.job, message.shard, message.step, answer.outcome)
         return jsonify({"outcome": answer.outcome}), answer.status
 
 
@@ -75,17 +70,17 @@ def _schedule_routes(routes: Blueprint, tools: Tools, tasks: Tasks, guard: Guard
 def _error_handlers(routes: Blueprint) -> None:
     @routes.errorhandler(CertificatesUnavailable)
     def no_certificates(error: CertificatesUnavailable) -> tuple[Response, int]:
-        log.error("%s: %s", request.path, error)
+        events.certificates_unavailable(error, request.path)
         return _error(503, "certificates", "Callers cannot be told apart at the moment.")
 
     @routes.errorhandler(StoreError)
     def store_error(error: StoreError) -> tuple[Response, int]:
-        log.warning("%s: the store failed (%s)", request.path, type(error).__name__)
+        events.store_failed(error, request.path)
         return _error(503, "store", "The store did not answer; the task will come back.")
 
     @routes.errorhandler(GoogleError)
     def google_error(error: GoogleError) -> tuple[Response, int]:
-        log.warning("%s: %s", request.path, error)
+        events.google_failed(error, request.path)
         return _error(503, "google", "Google did not answer; the task will come back.")
 
     @routes.errorhandler(Exception)
@@ -93,7 +88,7 @@ def _error_handlers(routes: Blueprint) -> None:
         """Log what nobody foresaw by its class and place alone: its message may quote a row."""
         if isinstance(error, HTTPException):
             return error
-        log.error("%s: %s", request.path, place_of(error))
+        events.unexpected(error, request.path)
         return _error(500, "unexpected", "Something unforeseen happened; the task will come back.")
 
 

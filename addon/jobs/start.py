@@ -1,7 +1,7 @@
 """Start: one click becomes one job, inside the click, with the user's own token."""
 
-import logging
 import math
+import time
 from collections import Counter
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -12,6 +12,7 @@ from addon.google.cells import Run
 from addon.google.errors import GoogleError
 from addon.google.sheets import SheetInfo
 from addon.google.tasks import Tasks
+from addon.jobs import events
 from addon.jobs.access import Access
 from addon.jobs.chain import enqueue, read_job, read_shards
 from addon.jobs.commands import release_spreadsheet
@@ -33,8 +34,6 @@ from addon.rows.keys import shard_of
 from addon.rows.table import HEADER_ROW, Brief, first_free_column, read_header
 from addon.settings import Settings
 from addon.store.documents import Documents, Transaction
-
-log = logging.getLogger(__name__)
 
 PART_ROWS = 1_000
 """Results in one part."""
@@ -72,6 +71,7 @@ def start(desk: Desk, user: UserAccess, request: StartRequest) -> Started:
     GoogleError
         Google refused something; the job, if one was made, is cancelled.
     """
+    began = time.monotonic()
     known = _known(desk.documents, request)
     if known is not None:
         return Started(known, created=False)
@@ -79,15 +79,20 @@ def start(desk: Desk, user: UserAccess, request: StartRequest) -> Started:
     counted = plan(desk.documents, desk.model, user, request, brief)
     jid = job_id(request.spreadsheet_id, request.request_id)
     job, found = _draft(desk, user, request, counted, brief)
-    winner = desk.documents.transact(lambda tx: _create(tx, jid, job, brief, desk.access.results_drive))
+    drive_id = desk.access.results_drive
+    winner, abandoned = desk.documents.transact(lambda tx: _create(tx, jid, job, brief, drive_id))
+    if abandoned is not None:
+        events.job_cancelled(abandoned, "abandoned")
     if winner is not None:
         return Started(winner, created=False)
     try:
         job = _prepare(desk, user, job, counted, brief, found)
     except GoogleError:
         desk.documents.transact(lambda tx: _give_up(tx, jid))
+        events.job_cancelled(jid, "not_prepared")
         raise
     _launch(desk, jid, job)
+    events.job_started(jid, job, len(counted.todo), time.monotonic() - began)
     return Started(jid, created=True)
 
 
@@ -163,19 +168,25 @@ def _draft(
     return job, found
 
 
-def _create(tx: Transaction, jid: str, job: Job, brief: Brief, shared_drive: str) -> str | None:
-    """Make the job the spreadsheet's active one; or the id of the job that keeps it from being made."""
+def _create(
+    tx: Transaction, jid: str, job: Job, brief: Brief, shared_drive: str
+) -> tuple[str | None, str | None]:
+    """Make the job the spreadsheet's active one.
+
+    Returns the id of the job that keeps it from being made, and of an abandoned one that was cancelled.
+    """
     path = spreadsheet_path(job.spreadsheet_id)
     spreadsheet, same = tx.get(path), tx.get(job_path(jid))
     data = spreadsheet.data if spreadsheet else {}
-    active = data.get("active_job")
+    active, abandoned = data.get("active_job"), None
     if same is not None and not _never_ran(Job.from_data(same.data)):
-        return jid
+        return jid, None
     if active is not None:
         other = read_job(tx, active)
         if other.status not in OVER and not _abandoned(other, tx.now):
-            return str(active)
+            return str(active), None
         if other.status not in OVER:
+            abandoned = str(active)
             tx.set(job_path(active), replace(other, status="cancelled", finished_at=tx.now).to_data())
     tx.set(job_path(jid), job.to_data())
     for number in range(job.shards):
@@ -184,7 +195,7 @@ def _create(tx: Transaction, jid: str, job: Job, brief: Brief, shared_drive: str
     tx.set(path, {**data, "active_job": jid, "last_job": jid, "prune_at": prune_at})
     record = Folder(job.folder, shared_drive, brief_hash(brief), job.run_file)
     tx.set(folder_path(job.spreadsheet_id, job.owner), record.to_data())
-    return None
+    return None, abandoned
 
 
 def _prepare(desk: Desk, user: UserAccess, job: Job, counted: Plan, brief: Brief, found: Found) -> Job:
@@ -240,4 +251,4 @@ def _launch(desk: Desk, jid: str, job: Job) -> None:
         try:
             enqueue(desk.tasks, jid, number, shard)
         except GoogleError as error:
-            log.warning("job %s shard %d: first link not enqueued (%s)", jid, number, type(error).__name__)
+            events.enqueue_failed(jid, number, error)

@@ -9,8 +9,9 @@ from typing import Any
 
 from addon.google.access import WorkerAccess
 from addon.google.errors import GoogleError, TryAgain
+from addon.jobs import events
 from addon.jobs.chain import Chain
-from addon.jobs.commit import Committer, word
+from addon.jobs.commit import Committer
 from addon.jobs.decide import Policy
 from addon.jobs.display import SHOWN_AGAIN, Display, until_settled
 from addon.jobs.endings import NO_DISPLAY, Ending, ending_of, of_drive
@@ -21,6 +22,7 @@ from addon.jobs.pool import Pool
 from addon.jobs.records import Failure, Result, Shard, failure_path, results_path
 from addon.jobs.scan import Scan
 from addon.jobs.tools import Tools
+from addon.logs import carried, word
 from addon.rows.keys import text_hash
 from addon.rows.table import Brief, ColumnsGone, SheetGone, Table
 from addon.store.documents import Transaction
@@ -123,10 +125,12 @@ class LinkWork:
 
         return change
 
-    @property
-    def committed(self) -> bool:
-        """Whether anything became durable."""
-        return self._committer.commits > 0
+    def tell(self, end: events.LinkEnd) -> None:
+        """Say for the log what was done."""
+        last = self._committer.last or self._shard
+        end.calls, end.repeated = last.called - self._shard.called, last.repeated - self._shard.repeated
+        end.rows, end.failed = self._committer.rows["made"], self._committer.rows["failed"]
+        end.commits, end.in_vain = self._committer.commits, self._feed.uncommitted
 
     def tally(self) -> dict[str, int]:
         """What became of the rows: over the whole sheet, once a check has ended."""
@@ -192,7 +196,7 @@ class LinkWork:
             max(self._cursor, 1),
             self._void,
         )
-        future = self._scanner.submit(self._scan.run)
+        future = self._scanner.submit(carried(self._scan.run))
         future.add_done_callback(lambda _: self._feed.poke())
         while True:
             self._commit(self._feed.batch(TICK))
@@ -231,8 +235,7 @@ class LinkWork:
     def _wind_down(self, ending: Ending, *, commit: bool = True) -> Ending:
         """Let calls under way end, commit what they bring, show what is committed."""
         self._feed.close()
-        grace = GRACE_STOPPING if self._tools.stopping() else GRACE
-        end = time.monotonic() + grace
+        end = time.monotonic() + (GRACE_STOPPING if self._tools.stopping() else GRACE)
         while commit and time.monotonic() < end and self._feed.uncommitted:
             self._commit(self._feed.batch(TICK))
             self._beat()
@@ -260,8 +263,7 @@ class LinkWork:
     def _beat(self) -> None:
         """Renew the lease in time, and record refused cells."""
         refused = self._display.take_refused()
-        now = time.monotonic()
-        told = self._pool.repeats == self._told_repeats
+        now, told = time.monotonic(), self._pool.repeats == self._told_repeats
         if not refused and told and now - self._renewed < self._chain.ttl / 4:
             return
         self._told_repeats = self._pool.repeats
@@ -273,6 +275,7 @@ class LinkWork:
                 tx.set(failure_path(job_id, key), failure.to_data())
 
         self._chain.write(lambda shard, _: replace(shard, **progress), record)
+        events.rows_failed((key, "cell_refused", reason) for key, (_, reason) in refused.items())
         self._renewed = now
         self._dirty = self._dirty or bool(refused)
 
@@ -283,8 +286,7 @@ class LinkWork:
     def _committed(self, item: Item, summary: str) -> None:
         self._void.discard(item.key)
         rows = {row for _, row in item.rows}
-        replaces = self._policy.job.mode != "empty_only"
-        self._display.add(item.key, summary, rows, replace=replaces)
+        self._display.add(item.key, summary, rows, replace=self._policy.job.mode != "empty_only")
 
     def _shown_tally(self, more: Counter[str]) -> dict[str, int]:
         """The tally with ``more`` rows; what the worker before had counted, until this one has caught up."""

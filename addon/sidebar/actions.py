@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from addon.google.errors import GrantMissing
 from addon.google.sheets import SpreadsheetInfo
+from addon.jobs import events
 from addon.jobs.plan import StartRefused
 from addon.jobs.start import start
 from addon.jobs.status import JobStatus, job_status, latest_status
@@ -63,6 +64,7 @@ def _run(visit: Visit) -> Json:
 def _refused(
     visit: Visit, info: SpreadsheetInfo, form: RunForm, code: str, names: Sequence[str] = ()
 ) -> Json:
+    events.start_refused(code)
     notice = visit.words.coded("start", code, names=visit.words.titles(names))
     return answers.updated(_run_card(visit, info, form, notice), notice)
 

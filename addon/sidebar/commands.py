@@ -1,6 +1,5 @@
 """What people do to a job from its card: owners to their own, administrators to any."""
 
-import logging
 from collections.abc import Callable, Mapping
 
 from addon.jobs.commands import CommandRefused, cancel, pause, resume, retry
@@ -10,8 +9,6 @@ from addon.sidebar.actions import current, job_card
 from addon.sidebar.admin import admin_view
 from addon.sidebar.visit import Visit, may_command, prove
 from addon.sidebar.widgets import FROM_ADMIN, Action, Json
-
-log = logging.getLogger(__name__)
 
 Command = Callable[[Visit, str], None]
 
@@ -78,7 +75,6 @@ def _run(visit: Visit, action: Action, status: JobStatus) -> str:
         _COMMANDS[action][0](visit, status.job_id)
     except CommandRefused as refused:
         return visit.words.coded("command", refused.code)
-    log.info("job %s: %s by %s", status.job_id, action, visit.caller.user_id)
     return ""
 
 

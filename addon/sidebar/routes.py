@@ -1,11 +1,8 @@
 """The sidebar's HTTP edge: read and authorise the call, hand it on, turn what went wrong into an answer."""
 
-import logging
 import secrets
-import traceback
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 
 from flask import Blueprint, g, jsonify, request
 from flask.typing import ResponseReturnValue
@@ -16,6 +13,8 @@ from addon.google.certificates import CertificatesUnavailable
 from addon.google.errors import FileMissing, GoogleError, GrantMissing, JobBlocked, TryAgain
 from addon.google.id_tokens import Unauthorised
 from addon.google.identity import EMAIL_SCOPE, PersonUnknown
+from addon.jobs import events
+from addon.logs import bound
 from addon.services import Services
 from addon.sidebar import answers
 from addon.sidebar.admin import AdminsOnly
@@ -39,8 +38,6 @@ FILE_SCOPES = frozenset(
     }
 )
 """With any of these Google lets a token read a spreadsheet (scopes of `spreadsheets.get`)."""
-
-log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,14 +89,18 @@ def _answer(services: Services, action: Action) -> ResponseReturnValue:
     if missing := _missing(event):
         return answers.ask_for_scopes(*missing)
     try:
-        with services.user_access(caller.token, caller.user_id, caller.email) as user:
+        access = services.user_access(caller.token, caller.user_id, caller.email)
+        with bound(who=caller.user_id), access as user:
             return HANDLERS[action](Visit(services, event, words, links, user, caller))
     except (NoSpreadsheet, GrantMissing):
         return call.answer(connect_card(words, links))
     except AdminsOnly:
         return call.answer(error_card(words, links, words("error.admins_only"), "refresh", {}))
     except (GoogleError, StoreError) as error:
-        log.warning("sidebar/%s: %s", action, error)
+        if isinstance(error, GoogleError):
+            events.google_failed(error, request.path)
+        else:
+            events.store_failed(error, request.path)
         return call.failed(_sentence(words, error))
 
 
@@ -130,12 +131,12 @@ def _refusal(status: int, code: str, message: str) -> ResponseReturnValue:
 
 
 def _unauthorised(error: Unauthorised) -> ResponseReturnValue:
-    log.warning("sidebar: call refused: %s", error.reason)
+    events.caller_refused("sidebar", error.reason)
     return _refusal(401, "unauthorised", "The call does not carry valid proof that it comes from Google.")
 
 
 def _no_certificates(error: CertificatesUnavailable) -> ResponseReturnValue:
-    log.error("sidebar: %s", error)
+    events.certificates_unavailable(error, request.path)
     return _refusal(503, "certificates", "Callers cannot be told apart at the moment; try again.")
 
 
@@ -145,11 +146,8 @@ def _http_error(error: HTTPException) -> ResponseReturnValue:
 
 
 def _unexpected(error: Exception) -> ResponseReturnValue:
-    # Class and place only: the message of an exception we do not know may hold somebody's text.
-    place = traceback.extract_tb(error.__traceback__)[-1]
     reference = secrets.token_hex(4)
-    name = type(error).__name__
-    log.error("sidebar: %s at %s:%s, reference %s", name, Path(place.filename).name, place.lineno, reference)
+    events.unexpected(error, request.path, reference)
     call: _Call | None = g.get("sidebar_call")
     if call is None:
         return _refusal(500, "internal_error", f"The call failed; reference {reference}.")

@@ -12,7 +12,7 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import pytest
 import requests
@@ -64,11 +64,11 @@ class Cloud:
         self.google = Google(spreadsheet, load_identity(folder / "google" / "identity.json"), self.url)
         self.stack = stack
 
-    def serve(self) -> "subprocess.Popen[Any]":
+    def serve(self, stderr: IO[str] | None = None) -> "subprocess.Popen[Any]":
         """Start the service and wait until it answers."""
         command = [sys.executable, "-m", "addon", "serve", "--bind", f"127.0.0.1:{self.port}"]
         process = self.stack.enter_context(
-            subprocess.Popen(command, cwd=ROOT, env=self.environment, start_new_session=True)
+            subprocess.Popen(command, cwd=ROOT, env=self.environment, stderr=stderr, start_new_session=True)
         )
         self.stack.callback(_kill, process)
         end = time.monotonic() + 30
@@ -137,6 +137,40 @@ def test_calls_longer_than_the_grace_are_left_behind_and_said_to_be(cloud: Cloud
     assert shard is not None
     assert (shard.data["owner"], shard.data["step"]) == ("", 1), "handed over, not left to its lease"
     assert job.repeated >= CONCURRENCY
+
+
+def test_in_production_every_line_is_json_gunicorns_and_a_killed_workers_too(cloud: Cloud) -> None:
+    cloud.environment |= {"ADDON_LOG_FORMAT": "json", "ADDON_PROJECT": "a-project"}
+    log = cloud.folder / "log"
+    with log.open("w") as stderr:
+        service = cloud.serve(stderr)
+        headers = {"traceparent": f"00-{'a' * 32}-{'b' * 16}-01"}
+        requests.get(f"{cloud.url}/nowhere?secret", headers=headers, timeout=5)
+        card = cloud.google.home()
+        card = cloud.google.click(button(card, "Run summaries"), form_of(card))
+        refreshed_until(cloud.google, card, "Finished")
+        (worker,) = _children(service.pid)
+        os.kill(worker, signal.SIGKILL)
+        end = time.monotonic() + 30
+        while "SIGKILL" not in log.read_text():
+            assert time.monotonic() < end
+            time.sleep(0.05)
+        service.send_signal(signal.SIGTERM)
+        service.wait(15)
+    lines = [json.loads(line) for line in log.read_text().splitlines()]
+    events = {line.get("event") for line in lines}
+    assert {"request", "job_started", "link_claimed", "commit", "link_ended", "job_ended", "sweep"} <= events
+    assert "gunicorn.error" in {line["logger"] for line in lines}
+    (nowhere,) = [line for line in lines if line.get("status") == 404]
+    assert nowhere["logging.googleapis.com/trace"] == f"projects/a-project/traces/{'a' * 32}"
+    started = next(line for line in lines if line.get("event") == "job_started")
+    assert started["who"] and started["rows"] == ROWS
+    assert "secret" not in log.read_text()
+
+
+def _children(pid: int) -> list[int]:
+    """Processes started by a process."""
+    return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
 
 
 @pytest.mark.parametrize("signal_number", [signal.SIGINT, signal.SIGQUIT])

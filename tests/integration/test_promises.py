@@ -7,14 +7,13 @@ import logging
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
 
 import pytest
+from recording import Recording
 from stack import QUICK, Stack, assert_all_beside_their_text, running, summary_of, wait_until
 
 from addon.google.errors import GoogleError
@@ -403,34 +402,6 @@ def test_promise_4_the_same_click_twice_at_once_makes_one_set_of_files(stack: St
     assert stack.wait(job).done == 5
     files = [file for file in stack.simulator.files.list() if file.id != sid]
     assert len(files) == 3, "a folder, a run file and a part"
-
-
-class Recording:
-    """A store that remembers everything that was ever given to it to be written."""
-
-    def __init__(self, documents: Documents) -> None:
-        self._documents = documents
-        self.written: list[str] = []
-
-    def transact(self, work: Callable[[Transaction], Any], **options: Any) -> Any:
-        """Run the body on a transaction that is listened to."""
-
-        def listened(tx: Transaction) -> Any:
-            for verb in ("create", "update", "set"):
-                setattr(tx, verb, self._listen(getattr(tx, verb)))
-            return work(tx)
-
-        return self._documents.transact(listened, **options)
-
-    def _listen(self, write: Callable[..., None]) -> Callable[..., None]:
-        def note(path: str, data: Any) -> None:
-            self.written.append(f"{path} {data!r}")
-            write(path, data)
-
-        return note
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._documents, name)
 
 
 def test_promise_5_content_stays_out_of_store_tasks_and_logs(

@@ -24,7 +24,6 @@ from addon.jobs.endings import (
     ending_of,
     of_drive,
     patient,
-    place_of,
 )
 from addon.jobs.model import PAUSE_REASONS
 from addon.rows.table import ColumnsGone, SheetGone
@@ -99,16 +98,6 @@ def test_only_what_a_fresh_share_explains_is_waited_for_and_not_for_ever(reason:
 def test_other_endings_are_never_touched(kind: str) -> None:
     ending = Ending(kind, delay=7.0, silent="google_silent")
     assert patient(ending, 0.0) is ending
-
-
-def test_what_nobody_foresaw_is_named_by_class_and_place_and_never_by_its_message() -> None:
-    try:
-        {}["a cell's text"]  # type: ignore[index]
-    except KeyError as error:
-        place = place_of(error)
-    assert place.startswith("KeyError at test_jobs_endings.py:")
-    assert "cell" not in place
-    assert place_of(ValueError("a cell's text")) == "ValueError"
 
 
 @pytest.mark.parametrize(

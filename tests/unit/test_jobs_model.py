@@ -297,10 +297,33 @@ def test_what_is_overdue_in_every_state(
 def test_a_nudge_makes_the_task_name_fresh_and_is_not_due_again_at_once() -> None:
     for lease, shard in LEASES.items():
         fresh = model.nudged(shard, NOW)
-        assert changed(shard, fresh) <= {"nudges", "due_at"}, lease
+        assert changed(shard, fresh) <= {"nudges", "due_at", "waiting_since"}, lease
         assert fresh.nudges == shard.nudges + 1
         assert not model.overdue(job("running"), fresh, NOW)
         assert fresh.closed or model.overdue(job("running"), fresh, NOW + OVERDUE)
+
+
+def test_a_link_waits_since_it_was_due_first_however_often_it_was_nudged() -> None:
+    shard = Shard(due_at=NOW)
+    later = NOW
+    for _ in range(5):
+        later += timedelta(seconds=60)
+        shard = model.nudged(shard, later)
+        assert model.waiting(job("running"), shard, later) == (later - NOW).total_seconds()
+    _, taken, _ = model.claim(job("running"), shard, (1, 0), "me", later, TTL, RISK)
+    assert model.waiting(job("running"), taken, later) == 0.0, "somebody is at work"
+    dead = later + timedelta(seconds=TTL + 7)
+    assert model.waiting(job("running"), taken, dead) == 7.0, (
+        "a dead worker's link waits since its lease ended"
+    )
+
+
+def test_nobody_waits_for_what_is_not_due_or_not_to_be_worked_on() -> None:
+    due = Shard(due_at=NOW)
+    assert model.waiting(job("running"), Shard(due_at=NOW + timedelta(seconds=9)), NOW) == 0.0
+    for status in ("paused", "done", "cancelled"):
+        assert model.waiting(job(status), due, NOW + OVERDUE) == 0.0
+    assert model.waiting(job("running"), replace(due, closed=True), NOW + OVERDUE) == 0.0
 
 
 def test_a_nudged_step_can_be_claimed_by_either_name() -> None:

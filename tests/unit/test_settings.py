@@ -65,6 +65,7 @@ GOOD: dict[str, list[tuple[str, object]]] = {
     "ADDON_DISPLAY_SECONDS": [("0.05", 0.05), ("300", 300.0)],
     "ADDON_ROWS_PER_SHARD": [("1", 1), ("1000000", 1_000_000)],
     "ADDON_RETENTION_DAYS": [("1", 1), ("3650", 3650)],
+    "ADDON_LOG_FORMAT": [("text", "text"), ("json", "json")],
 }
 URLS = [
     "ftp://x",
@@ -127,6 +128,7 @@ BAD: dict[str, list[str]] = {
     "ADDON_DISPLAY_SECONDS": FLOATS,
     "ADDON_ROWS_PER_SHARD": WHOLE,
     "ADDON_RETENTION_DAYS": [*WHOLE, "3651"],
+    "ADDON_LOG_FORMAT": ["JSON", "xml"],
 }
 ANY_TEXT_IS_GOOD = {"ADDON_MODEL_KEY"}
 LOCAL = {f"ADDON_{name}_ENDPOINT": "http://127.0.0.1:1" for name in ("SHEETS", "DRIVE", "TASKS")}
