@@ -77,11 +77,11 @@ class Stack:
         """Click, and wait until the job is over or paused."""
         return self.wait(self.start(spreadsheet_id, **changes).job_id)
 
-    def retry(self, spreadsheet_id: str, job_id: str) -> None:
+    def retry(self, spreadsheet_id: str, job_id: str, error_class: str | None = None) -> None:
         """Click Retry."""
         with self.services.user_access(self.simulator.identity.user.token, "tester") as user:
             self.services.access.give(user, spreadsheet_id)
-            retry(self.documents, self.services.tasks, job_id)
+            retry(self.documents, self.services.tasks, job_id, error_class)
 
     def status(self, job_id: str) -> JobStatus:
         """The job as people see it."""

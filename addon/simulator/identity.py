@@ -85,6 +85,12 @@ class Identity:
             self._issued[token] = Principal(email, token, frozenset(scopes)), now + seconds
         return token
 
+    @property
+    def issued(self) -> list[str]:
+        """Access tokens issued so far that may still be valid."""
+        with self._lock:
+            return list(self._issued)
+
     def expire_issued(self) -> None:
         """Let every access token issued so far be of no use any more."""
         with self._lock:

@@ -21,9 +21,11 @@ import pytest
 from recording import Recording, json_lines
 from stack import QUICK, Stack, running
 
-from addon.jobs.commands import resume, retry
+from addon.jobs.commands import resume
 from addon.llm.base import Blocked, Fatal, Outcome, Prompt, Rejected, Text, Transient, Truncated
 from addon.llm.scripted import ScriptedModel
+from addon.simulator.identity import TASKS_ACCOUNT
+from addon.simulator.page_events import authorization
 from addon.store.documents import Documents
 
 PLACES = (
@@ -145,7 +147,7 @@ def _work(stack: Stack, scene: Scene) -> str:
     status = stack.wait(status.job_id, until=frozenset({"done"}))
     assert (status.done, status.failed, scene.crashes) == (20, 4, 0)
     scene.mood = "better"
-    retry(stack.documents, stack.services.tasks, status.job_id)
+    stack.retry(sid, status.job_id)
     status = stack.wait(status.job_id, until=frozenset({"done"}))
     assert (status.done, status.failed) == (23, 1)
     assert all(said["answer"] in text for text in stack.column(sid, said["output title"])[:-1])
@@ -162,21 +164,25 @@ def _visit(stack: Stack, scene: Scene, sid: str) -> None:
             "userLocale": "en-US",
             "formInputs": {"instructions": {"stringInputs": {"value": [said["typed into the form"]]}}},
         },
-        "authorizationEventObject": {
-            "userOAuthToken": identity.user.token,
-            "systemIdToken": identity.system_token,
-        },
         "sheets": {"addonHasFileScopePermission": True, "id": sid, "title": said["spreadsheet title"]},
     }
     post = Poster(stack.services.settings.base_url)
-    for action in ("home", "refresh", "choose", "run", "new"):
-        assert post(f"/sidebar/{action}", event, identity.system_token) == 200
-    broken = {**event, "commonEventObject": said["typed into the form"]}
-    assert post("/sidebar/home", broken, identity.system_token) in {200, 400}
+
+    def call(path: str, event: dict[str, Any]) -> int:
+        proof = authorization(identity, post.url + path)
+        for name in ("userOAuthToken", "systemIdToken", "userIdToken"):
+            said[f"{name} of {path}"] = proof[name]
+        proof["userOAuthToken"] = identity.user.token
+        return post(path, {**event, "authorizationEventObject": proof}, proof["systemIdToken"])
+
+    for action in ("home", "refresh", "choose", "run", "new", "admin"):
+        assert call(f"/sidebar/{action}", event) == 200
+    assert call("/sidebar/home", {**event, "commonEventObject": said["typed into the form"]}) in {200, 400}
+    assert call(f"/sidebar/{said['path']}?q={said['path']}", event) == 404
     assert post("/sidebar/home", event, said["forged token"]) == 401
     assert post("/tasks/link", {"job": said["path"]}, said["forged token"]) == 401
-    assert post(f"/sidebar/{said['path']}?q={said['path']}", event, identity.system_token) == 404
-    assert post("/tasks/link", {"job": f"{said['path']}!"}, identity.task_token) == 200
+    said["the queue's token"] = identity.id_token(f"{post.url}/tasks", TASKS_ACCOUNT)
+    assert post("/tasks/link", {"job": f"{said['path']}!"}, said["the queue's token"]) == 200
 
 
 class Poster:
@@ -237,9 +243,9 @@ def test_no_content_and_no_secret_is_found_in_logs_tasks_or_the_store(
     planted = {
         **scene.planted,
         "the user's token": identity.user.token,
-        "the worker's token": identity.worker.token,
-        "the system's token": identity.system_token,
-        "the queue's token": identity.task_token,
+        "the user's address": identity.user.email,
+        "the worker's key": "".join(identity.worker_key.private.split("\n")[1:3]),
+        **{f"access token {n}": token for n, token in enumerate(identity.issued)},
     }
     places = {
         "the log": stream.getvalue().encode("utf-8", "backslashreplace"),

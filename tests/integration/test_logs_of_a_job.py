@@ -14,12 +14,13 @@ import requests
 from recording import json_lines
 from stack import QUICK, Stack, running, wait_until
 
-from addon.jobs.commands import cancel, pause, resume, retry
+from addon.jobs.commands import cancel, pause, resume
 from addon.jobs.records import Job, job_path, shard_path
 from addon.jobs.sweep import sweep
 from addon.llm.base import Blocked, Fatal, Prompt, Transient
 from addon.llm.scripted import ScriptedModel
 from addon.logs import bound
+from addon.simulator.identity import TASKS_ACCOUNT
 from addon.store.documents import Documents, Transaction
 
 BESIDE = {"request", "display_beat", "sweep"}
@@ -86,7 +87,7 @@ def test_a_job_logs_its_click_its_links_its_commits_and_its_end(
         stack.wait(job)
         ended(stack, stream)
         part_files = _part_files(stack, job)
-    started, claimed, commit, failed, done, end = events(stream)
+    started, claimed, commit, failed, done, withdrawn, end = events(stream)
     (part,) = part_files
     link = {"job": job, "shard": 0, "epoch": 1, "step": 0}
     assert (started["event"], fields(started, "milliseconds")) == (
@@ -123,6 +124,7 @@ def test_a_job_logs_its_click_its_links_its_commits_and_its_end(
         "job_ended",
         {**link, "who": "system", "outcome": "done", "rows_done": 5, "rows_failed": 1},
     )
+    assert (withdrawn["event"], withdrawn["spreadsheet"]) == ("access_withdrawn", sid)
     assert (end["event"], fields(end, "seconds")) == (
         "link_ended",
         {
@@ -174,7 +176,7 @@ def test_a_pause_a_resume_a_retry_and_a_cancel_say_who_and_why(
         stack.wait(job, until=frozenset({"done"}))
         ended(stack, stream, 2)
         with bound(who="0123abcd"):
-            retry(stack.documents, stack.services.tasks, job, "blocked")
+            stack.retry(sid, job, "blocked")
         stack.wait(job, until=frozenset({"done"}))
         ended(stack, stream, 3)
         stack.simulator.queue.pause()
@@ -276,8 +278,8 @@ def test_a_sweep_says_what_alerts_need(tmp_path: Path, documents: Documents, str
         pause(stack.documents, stack.start(paused).job_id)
         lost = stack.start(stack.sheet(["three"])).job_id
         _due(documents, lost, 100.0)
-        assert sweep(stack.documents, stack.services.tasks) == 1
-        assert sweep(stack.documents, stack.services.tasks) == 0
+        assert sweep(stack.documents, stack.services.tasks, stack.services.access) == 1
+        assert sweep(stack.documents, stack.services.tasks, stack.services.access) == 0
     first, second = events(stream, "sweep")
     assert fields(first, "milliseconds", "oldest_waiting_seconds") == {
         "active": 1,
@@ -321,7 +323,7 @@ def test_what_the_store_and_google_fail_at_is_told_by_class(
         )
         job = stack.start(sid).job_id
         _due(documents, job, 100.0)
-        sweep(stack.documents, stack.services.tasks)
+        sweep(stack.documents, stack.services.tasks, stack.services.access)
     (enqueue,) = events(stream, "enqueue_failed")
     assert fields(enqueue, "reason", "error") == {"job": job, "shard": 0}
     (heal,) = events(stream, "heal_failed")
@@ -336,7 +338,8 @@ def test_strangers_are_told_by_where_and_why(tmp_path: Path, documents: Document
         assert requests.post(f"{url}/tasks/link", timeout=30).status_code == 401
         forged = {"Authorization": "Bearer forged-by-somebody"}
         assert requests.post(f"{url}/sidebar/home", json=EVENT, headers=forged, timeout=30).status_code == 401
-        token = {"Authorization": f"Bearer {stack.simulator.identity.task_token}"}
+        queue = stack.simulator.identity.id_token(f"{url}/tasks", TASKS_ACCOUNT)
+        token = {"Authorization": f"Bearer {queue}"}
         dropped = requests.post(f"{url}/tasks/link", json={"job": "not an id"}, headers=token, timeout=30)
         assert dropped.status_code == 200
     refused = events(stream, "caller_refused")
