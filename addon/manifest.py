@@ -45,7 +45,7 @@ def render(template: Any, base_url: str, words: Words, name: str = "") -> Any:
     Parameters
     ----------
     base_url
-        Public URL of the service, as ``ADDON_BASE_URL`` has it: the audience of Google's tokens is made of it.
+        Public URL of the service, as in ``ADDON_BASE_URL``: the audience of Google's tokens is made of it.
     words
         The language of the labels in the add-on's menu and of its name. Google keeps one text for everybody.
     name

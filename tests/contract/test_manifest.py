@@ -1,4 +1,4 @@
-"""The deployment descriptor is one Google takes, and names routes that are there, all of them and no other."""
+"""Google takes the deployment descriptor; it names routes that are there, all of them and no other."""
 
 import json
 from collections.abc import Iterator
