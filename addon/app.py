@@ -19,11 +19,10 @@ def create_app(settings: Settings | None = None, *, services: Services | None = 
         services = build(settings or from_environment())
     app = Flask(__name__, static_folder=None)
     app.config["MAX_CONTENT_LENGTH"] = MAX_BODY
+    app.url_map.merge_slashes = False  # a redirect would name the host that the caller claims to call
     app.extensions["services"] = services
     app.register_blueprint(sidebar_routes.blueprint(services), url_prefix="/sidebar")
-    app.register_blueprint(
-        task_routes.blueprint(services.tools, services.tasks, services.identity), url_prefix="/tasks"
-    )
+    app.register_blueprint(task_routes.blueprint(services.tools, services.tasks, services.identity))
 
     @app.get("/healthz")
     def healthz() -> tuple[Response, int]:

@@ -7,6 +7,7 @@ import os
 import sys
 import threading
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import NoReturn
 
@@ -18,7 +19,7 @@ from addon.google.errors import GoogleError
 from addon.jobs.commands import CommandRefused
 from addon.jobs.records import MODES, Mode
 from addon.services import build
-from addon.settings import SettingsError, from_environment
+from addon.settings import SettingsError, examine_environment, from_environment
 from addon.store.documents import StoreError
 
 USAGE, INTERRUPTED = 2, 130
@@ -187,12 +188,12 @@ def doctor() -> None:
     """
     from addon.doctor import WRONG, examine, settings_lines  # noqa: PLC0415
 
-    settings = from_environment()
+    settings, problems = examine_environment()
     for line in settings_lines(settings):
         click.echo(line)
     click.echo()
     worst = 0
-    for verdict, sentence in examine(settings):
+    for verdict, sentence in chain(((WRONG, problem) for problem in problems), examine(settings)):
         worst = max(worst, verdict == WRONG)
         click.echo(f"{verdict:<5}  {sentence}")
     sys.exit(worst)

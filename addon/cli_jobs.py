@@ -148,7 +148,7 @@ def _go_on(settings: Settings, command: Callable[[Documents, Tasks], None]) -> N
 def _desk(settings: Settings) -> Iterator[tuple[Documents, Tasks]]:
     """Store and queue; for the state folder of `addon run` or the demo, no queue that is known here."""
     local = (settings.state / "google" / "identity.json").exists()
-    if settings.local_identity is None and local:
+    if local and not settings.system_account:
         with _documents(settings) as documents:
             yield documents, SweepOnly(settings.queue, settings.base_url, settings.base_url, account="")
         return

@@ -61,6 +61,10 @@ PAUSED: Mapping[str, str] = {
     "nobody needs, then {again}.",
     "sharing_refused": "The spreadsheet may not be shared with the worker. Ask the administrator to allow "
     "that, then {again}.",
+    "resharing_refused": "The person who started it may not share the spreadsheet. Ask its owner to share "
+    "it with the worker, then {again}.",
+    "spreadsheet_trashed": "The spreadsheet is in the trash. Restore it, then {again}.",
+    "results_trashed": "A results file is in the trash of Drive. Restore it, then {again}.",
     "api_refused": "A request was refused, and trying again would not help. See what `addon doctor` says, "
     "then {again}.",
     "run_file_gone": "The file that says what to write is gone from the results folder. Put it back, then "

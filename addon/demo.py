@@ -48,7 +48,7 @@ def demo(state: Path, port: int, workbook: Path | None, *, browser: bool, langua
         simulator = stack.enter_context(_simulator(state, port, service_url, workbook or SAMPLE))
         ready = _first_line(simulator)
         (spreadsheet,) = ready["spreadsheets"].values()
-        service = stack.enter_context(_service(state, port + 1, ready["url"]))
+        service = stack.enter_context(_service(state, port + 1, ready["environment"]))
         _await_answer(service, f"{service_url}/readyz", stop)
         url = f"{ready['url']}/page/?spreadsheet={spreadsheet}" + (f"&lang={language}" if language else "")
         click.echo(f"Sheet Summaries is running at {url}\nPress Ctrl-C to stop; run it again to go on.")
@@ -68,18 +68,14 @@ def _simulator(state: Path, port: int, service_url: str, workbook: Path) -> Iter
 
 
 @contextlib.contextmanager
-def _service(state: Path, port: int, google: str) -> Iterator["subprocess.Popen[str]"]:
+def _service(state: Path, port: int, google: dict[str, str]) -> Iterator["subprocess.Popen[str]"]:
     environment = {
         "ADDON_MODEL": PACED_MODEL,
         "ADDON_CONCURRENCY": "4",
         "ADDON_DISPLAY_SECONDS": "1",
         **os.environ,
+        **google,
         "ADDON_STATE": str(state),
-        "ADDON_BASE_URL": f"http://127.0.0.1:{port}",
-        "ADDON_SHEETS_ENDPOINT": google,
-        "ADDON_DRIVE_ENDPOINT": google,
-        "ADDON_TASKS_ENDPOINT": google,
-        "ADDON_LOCAL_IDENTITY": str(state / "google" / "identity.json"),
     }
     command = [sys.executable, "-m", "addon", "serve", "--bind", f"127.0.0.1:{port}", "--exit-with-stdin"]
     yield from _process(command, environment)

@@ -6,16 +6,30 @@ from dataclasses import fields
 
 import requests
 
+from addon.google import credentials
+from addon.google.certificates import Certificates, CertificatesUnavailable
+from addon.google.credentials import NoCredentials
+from addon.google.drive import Drive
 from addon.google.errors import GoogleError
+from addon.google.session import Session
 from addon.llm.base import Fatal, LanguageModel, Prompt, Text, Transient
-from addon.services import Services, build, open_documents, open_model
-from addon.settings import Settings, SettingsError
-from addon.store.documents import Documents, StoreError
+from addon.services import open_documents, open_model
+from addon.settings import NEEDED_TO_SERVE, Settings, SettingsError, missing_to_serve
+from addon.store.documents import StoreError
 
 OK, NOTE, WRONG = "ok", "note", "WRONG"
 """What a check says; only the last one makes the exit status 1."""
 
-SERVICE_SETTINGS = ("queue", "base_url", "sheets_endpoint", "drive_endpoint", "tasks_endpoint")
+SERVICE_SETTINGS = (
+    *NEEDED_TO_SERVE,
+    "queue",
+    "base_url",
+    "sheets_endpoint",
+    "drive_endpoint",
+    "tasks_endpoint",
+    "certs_url",
+    "credentials",
+)
 """Settings that only a service needs: whoever sets one means to serve."""
 
 
@@ -23,40 +37,36 @@ def settings_lines(settings: Settings) -> Iterator[str]:
     """One line per setting: variable, value, whether that is the default, meaning."""
     for item in fields(Settings):
         value = getattr(settings, item.name)
-        default = " (default)" if value is not None and value == item.default else ""
-        yield f"{item.metadata['variable']} = {shown(value)}{default}: {item.metadata['meaning']}."
+        default = " (default)" if value not in {None, ""} and value == item.default else ""
+        said = "(set)" if item.metadata["secret"] and value else shown(value)
+        yield f"{item.metadata['variable']} = {said}{default}: {item.metadata['meaning']}."
 
 
 def shown(value: object) -> str:
     """A setting's value as one would write it."""
-    if value is None:
+    if value is None or value in ("", ()):
         return "(not set)"
+    if isinstance(value, tuple):
+        return ",".join(value)
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def examine(settings: Settings) -> Iterator[tuple[str, str]]:
-    """Try everything that the settings ask for: a verdict and a sentence each."""
-    if settings.local_identity is None and not _means_to_serve(settings):
+    """Try everything that the settings ask for: a verdict and a sentence each. Nothing ends it early."""
+    if not _means_to_serve(settings):
         yield from _without_service(settings)
         return
-    try:
-        services = build(settings)
-    except SettingsError as error:
-        yield WRONG, str(error)
-        return
-    try:
-        yield _store(settings, services.documents)
-        for name, url in (
-            ("Sheets", settings.sheets_endpoint),
-            ("Drive", settings.drive_endpoint),
-            ("Cloud Tasks", settings.tasks_endpoint),
-        ):
-            yield _endpoint(name, url)
-        yield _drive(services)
-        yield _model(services.model, settings.model_timeout)
-    finally:
-        services.tasks.close()
-        services.documents.close()
+    yield from ((WRONG, sentence) for sentence in missing_to_serve(settings))
+    yield _opened_store(settings)
+    for name, url in (
+        ("Sheets", settings.sheets_endpoint),
+        ("Drive", settings.drive_endpoint),
+        ("Cloud Tasks", settings.tasks_endpoint),
+    ):
+        yield _endpoint(name, url)
+    yield _certificates(settings)
+    yield _worker(settings)
+    yield _opened_model(settings)
 
 
 def _means_to_serve(settings: Settings) -> bool:
@@ -66,22 +76,12 @@ def _means_to_serve(settings: Settings) -> bool:
 
 def _without_service(settings: Settings) -> Iterator[tuple[str, str]]:
     """What `addon run` and `addon demo` stand on, without leaving a trace on disk."""
-    if settings.store == "sqlite":
-        yield _folder(settings)
-    else:
-        documents = open_documents(settings)
-        try:
-            yield _store(settings, documents)
-        finally:
-            documents.close()
-    try:
-        yield _model(open_model(settings), settings.model_timeout)
-    except SettingsError as error:
-        yield WRONG, str(error)
+    yield _folder(settings) if settings.store == "sqlite" else _opened_store(settings)
+    yield _opened_model(settings)
     yield (
         NOTE,
         "No service is configured here, so nothing of Google's was tried. `addon run` and `addon demo` need "
-        "none; `addon serve` does, and ADDON_LOCAL_IDENTITY first of all.",
+        "none; `addon serve` does: infra/README.md says which.",
     )
 
 
@@ -97,11 +97,17 @@ def _folder(settings: Settings) -> tuple[str, str]:
     return OK, f"The state folder {state} {made}; the store (sqlite) is a file in it."
 
 
-def _store(settings: Settings, documents: Documents) -> tuple[str, str]:
+def _opened_store(settings: Settings) -> tuple[str, str]:
+    try:
+        documents = open_documents(settings)
+    except SettingsError as error:
+        return WRONG, str(error)
     try:
         now = documents.now()
     except StoreError as error:
         return WRONG, f"The store ({settings.store}) does not work: {error}"
+    finally:
+        documents.close()
     return OK, f"The store ({settings.store}) answers; its clock says {now:%Y-%m-%d %H:%M:%S} UTC."
 
 
@@ -116,12 +122,33 @@ def _endpoint(name: str, url: str) -> tuple[str, str]:
     return OK, f"{name} can be reached at {url}."
 
 
-def _drive(services: Services) -> tuple[str, str]:
+def _certificates(settings: Settings) -> tuple[str, str]:
     try:
-        services.worker_drive.generate_ids(1)
+        Certificates(settings.certs_url).find("")
+    except CertificatesUnavailable:
+        return (
+            WRONG,
+            f"No certificates at {settings.certs_url}: nobody could be let in; check ADDON_CERTS_URL.",
+        )
+    return OK, f"The certificates of ID tokens can be fetched from {settings.certs_url}."
+
+
+def _worker(settings: Settings) -> tuple[str, str]:
+    try:
+        session = Session(credentials.worker(settings.credentials, settings.worker_account))
+        Drive(session, settings.drive_endpoint, "worker").generate_ids(1)
+    except NoCredentials as error:
+        return WRONG, f"The worker cannot prove who it is: {error}"
     except GoogleError as error:
         return WRONG, f"The worker is not let in: {error}"
     return OK, "The worker's token is accepted."
+
+
+def _opened_model(settings: Settings) -> tuple[str, str]:
+    try:
+        return _model(open_model(settings), settings.model_timeout)
+    except SettingsError as error:
+        return WRONG, str(error)
 
 
 def _model(model: LanguageModel, timeout: float) -> tuple[str, str]:

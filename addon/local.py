@@ -8,14 +8,13 @@ drops the lock with the process, however it dies.
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 
 from flask import Flask
 
 from addon.app import create_app
 from addon.services import Services, build
-from addon.settings import Settings
+from addon.settings import Settings, with_environment
 from addon.simulator.server import Simulator
 from addon.simulator.state import hold
 from addon.simulator.transport import LOOPBACK, Server
@@ -77,7 +76,7 @@ def local_stack(
     Parameters
     ----------
     settings
-        Endpoints, base URL and identity in it are replaced by those of the stack.
+        Endpoints, base URL and accounts in it are replaced by those of the stack.
     sweep
         Seconds between sweeps.
     prepare
@@ -89,15 +88,7 @@ def local_stack(
     with Simulator(settings.state / "google", service=service.url, sweep=sweep) as simulator:
         if prepare is not None:
             prepare(simulator)
-        local = replace(
-            settings,
-            base_url=service.url,
-            sheets_endpoint=simulator.url,
-            drive_endpoint=simulator.url,
-            tasks_endpoint=simulator.url,
-            local_identity=settings.state / "google" / "identity.json",
-        )
-        services = build(local)
+        services = build(with_environment(settings, simulator.service_environment))
         if adapt is not None:
             services = adapt(services)
         service.start(create_app(services=services))

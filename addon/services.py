@@ -7,16 +7,20 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from addon.google.access import UserAccess
+from addon.google import credentials
+from addon.google.access import UserAccess, Workers
+from addon.google.certificates import Certificates
 from addon.google.drive import Drive
-from addon.google.identity import IdentityError, LocalIdentity
+from addon.google.id_tokens import Verifier
+from addon.google.identity import Identity
 from addon.google.session import Session, bearer
 from addon.google.sheets import Sheets
 from addon.google.tasks import Tasks
+from addon.jobs.access import Access
 from addon.jobs.start import Desk
 from addon.jobs.tools import Tools
 from addon.llm.base import LanguageModel
-from addon.settings import Settings, SettingsError
+from addon.settings import Settings, SettingsError, missing_to_serve
 from addon.store.documents import Documents
 
 AFTER_BUDGET = 50.0
@@ -42,19 +46,19 @@ class Services:
     documents: Documents
     tasks: Tasks
     model: LanguageModel
-    identity: LocalIdentity
-    worker_sheets: Sheets
-    worker_drive: Drive
+    identity: Identity
+    workers: Workers
     stopping: threading.Event = field(default_factory=threading.Event)
     reach: Callable[[str], None] = _nothing
 
     @contextmanager
-    def user_access(self, token: str, user_id: str) -> Iterator[UserAccess]:
+    def user_access(self, token: str, user_id: str, email: str = "") -> Iterator[UserAccess]:
         """Clients that act with a user's token, until the block ends."""
         session = Session(bearer(token), timeout=CLICK_TIMEOUT, max_attempts=CLICK_ATTEMPTS)
         try:
             yield UserAccess(
                 user_id,
+                email,
                 Sheets(session, self.settings.sheets_endpoint, "user"),
                 Drive(session, self.settings.drive_endpoint, "user"),
             )
@@ -62,19 +66,24 @@ class Services:
             session.close()
 
     @property
+    def access(self) -> Access:
+        """What gives the worker its access, and takes it back."""
+        return Access(self.documents, self.workers, self.settings)
+
+    @property
     def desk(self) -> Desk:
         """What starting a job needs."""
-        return Desk(self.documents, self.tasks, self.model, self.settings, self.identity.worker_email)
+        return Desk(self.documents, self.tasks, self.model, self.settings, self.access)
 
     @property
     def tools(self) -> Tools:
         """What a link needs."""
         return Tools(
             self.documents,
-            self.worker_sheets,
-            self.worker_drive,
+            self.workers,
             self.model,
             self.settings,
+            self.access,
             self.stopping.is_set,
             self.reach,
         )
@@ -88,8 +97,13 @@ def build(settings: Settings, *, reach: Callable[[str], None] = _nothing) -> Ser
     SettingsError
         They cannot be made; the message says which setting to change.
     """
-    identity = _identity(settings)
-    session = Session(bearer(identity.worker_token))
+    problems = missing_to_serve(settings)
+    if problems:
+        raise SettingsError(
+            *problems,
+            "A service needs all of these to tell its callers apart; infra/README.md says where they come "
+            "from. To try the product on this machine, `addon demo` needs none of them.",
+        )
     return Services(
         settings=settings,
         documents=open_documents(settings),
@@ -97,15 +111,30 @@ def build(settings: Settings, *, reach: Callable[[str], None] = _nothing) -> Ser
             settings.queue,
             settings.tasks_endpoint,
             settings.base_url,
-            account=identity.worker_email,
-            token=identity.worker_token,
+            account=settings.tasks_account,
+            credentials=credentials.cloud(settings.credentials),
             dispatch_deadline=settings.link_budget + AFTER_BUDGET,
         ),
         model=open_model(settings),
-        identity=identity,
-        worker_sheets=Sheets(session, settings.sheets_endpoint, "worker"),
-        worker_drive=Drive(session, settings.drive_endpoint, "worker"),
+        identity=identity_of(settings),
+        workers=Workers(
+            lambda email: credentials.worker(settings.credentials, settings.worker_account, email),
+            settings.sheets_endpoint,
+            settings.drive_endpoint,
+        ),
         reach=reach,
+    )
+
+
+def identity_of(settings: Settings) -> Identity:
+    """What tells this service's callers apart."""
+    return Identity(
+        Verifier(Certificates(settings.certs_url), settings.issuers),
+        settings.base_url,
+        settings.system_account,
+        settings.client_id,
+        {"tasks": settings.tasks_account, "schedule": settings.scheduler_account},
+        frozenset(settings.admins),
     )
 
 
@@ -124,18 +153,6 @@ def open_documents(settings: Settings) -> Documents:
             f"ADDON_STATE is {settings.state}, but that folder cannot be made ({error.strerror})."
         ) from None
     return SqliteDocuments(settings.state / "store.sqlite")
-
-
-def _identity(settings: Settings) -> LocalIdentity:
-    if settings.local_identity is None:
-        raise SettingsError(
-            "ADDON_LOCAL_IDENTITY is not set. This version checks its callers by the simulator's identity "
-            "file only, so it serves nobody else: run `addon demo`, or point the setting at that file."
-        )
-    try:
-        return LocalIdentity.load(settings.local_identity)
-    except IdentityError as error:
-        raise SettingsError(f"ADDON_LOCAL_IDENTITY: {error}") from None
 
 
 def open_model(settings: Settings) -> LanguageModel:

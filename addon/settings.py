@@ -1,78 +1,34 @@
-"""Every setting: its environment variable, default and meaning. A bad value is one sentence at start."""
+"""Every setting: its environment variable, default and meaning. Every bad value is one sentence."""
 
 import os
-import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
+
+from addon import setting_values as values
+from addon.setting_values import is_loopback
 
 
 class SettingsError(Exception):
-    """A setting is missing or cannot be used; the message is the sentence for the operator."""
+    """Settings are missing or cannot be used.
+
+    Parameters
+    ----------
+    problems
+        One sentence for the operator per setting.
+    """
+
+    def __init__(self, *problems: str) -> None:
+        super().__init__("\n".join(problems))
+        self.problems = problems
 
 
-def _setting(variable: str, default: Any, meaning: str, parse: Callable[[str], Any]) -> Any:
-    return field(default=default, metadata={"variable": variable, "meaning": meaning, "parse": parse})
-
-
-def _text(value: str) -> str:
-    return value.strip()
-
-
-def _choice(*allowed: str) -> Callable[[str], str]:
-    def parse(value: str) -> str:
-        if value not in allowed:
-            raise ValueError(f"must be one of {', '.join(allowed)}")
-        return value
-
-    return parse
-
-
-def _model(value: str) -> str:
-    if value != "builtin" and not re.fullmatch(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*", value):
-        raise ValueError("must be builtin, or package.module:function that makes a LanguageModel")
-    return value
-
-
-def _number(kind: type[int] | type[float], low: float, high: float) -> Callable[[str], int | float]:
-    def parse(value: str) -> int | float:
-        word = "a whole number" if kind is int else "a number"
-        try:
-            number = kind(value)
-        except ValueError:
-            raise ValueError(f"must be {word} from {low:g} to {high:g}") from None
-        if not low <= number <= high:
-            raise ValueError(f"must be {word} from {low:g} to {high:g}")
-        return number
-
-    return parse
-
-
-def _path(value: str) -> Path:
-    try:
-        return Path(value).expanduser()
-    except RuntimeError:
-        raise ValueError("must not begin with ~ and a name that has no home folder here") from None
-
-
-def _url(value: str) -> str:
-    try:
-        parts = urlsplit(value)
-        complete = parts.scheme in {"http", "https"} and parts.hostname and parts.port != 0
-    except ValueError:  # brackets that do not match, or a port that is no number
-        complete = False
-    if not complete or parts.query or parts.fragment:
-        raise ValueError("must be a URL such as https://summaries.example.com")
-    if parts.scheme == "http" and not is_loopback(value):
-        raise ValueError("must use https, unless it points at this machine (127.0.0.1 or localhost)")
-    return value.rstrip("/")
-
-
-def is_loopback(url: str) -> bool:
-    """Whether ``url`` points at this machine."""
-    return urlsplit(url).hostname in {"127.0.0.1", "localhost", "::1"}
+def _setting(
+    variable: str, default: Any, meaning: str, parse: Callable[[str], Any], *, secret: bool = False
+) -> Any:
+    metadata = {"variable": variable, "meaning": meaning, "parse": parse, "secret": secret}
+    return field(default=default, metadata=metadata, repr=not secret)
 
 
 @dataclass(frozen=True)
@@ -83,86 +39,170 @@ class Settings:
         "ADDON_STORE",
         "sqlite",
         "where leases, jobs and the idempotency index live: `sqlite` (one file) or `firestore`",
-        _choice("sqlite", "firestore"),
+        values.choice("sqlite", "firestore"),
     )
     state: Path = _setting(
         "ADDON_STATE",
         Path(".state"),
         "folder for the SQLite file and for everything local mode keeps",
-        _path,
+        values.path,
     )
     project: str = _setting(
-        "ADDON_PROJECT", "local", "Google Cloud project of Firestore and Cloud Tasks", _text
+        "ADDON_PROJECT", "local", "Google Cloud project of Firestore, Cloud Tasks and Vertex AI", values.word
     )
     queue: str = _setting(
         "ADDON_QUEUE",
         "projects/local/locations/local/queues/summaries",
         "full name of the Cloud Tasks queue",
-        _text,
+        values.text,
     )
     base_url: str = _setting(
         "ADDON_BASE_URL",
         "http://127.0.0.1:8080",
-        "public URL of this service; buttons and tasks call it",
-        _url,
+        "public URL of this service; buttons and tasks call it, and every caller's token must name it",
+        values.url,
     )
     sheets_endpoint: str = _setting(
-        "ADDON_SHEETS_ENDPOINT", "https://sheets.googleapis.com", "where the Sheets API is", _url
+        "ADDON_SHEETS_ENDPOINT", "https://sheets.googleapis.com", "where the Sheets API is", values.url
     )
     drive_endpoint: str = _setting(
-        "ADDON_DRIVE_ENDPOINT", "https://www.googleapis.com", "where the Drive API is", _url
+        "ADDON_DRIVE_ENDPOINT", "https://www.googleapis.com", "where the Drive API is", values.url
     )
     tasks_endpoint: str = _setting(
-        "ADDON_TASKS_ENDPOINT", "https://cloudtasks.googleapis.com", "where the Cloud Tasks API is", _url
+        "ADDON_TASKS_ENDPOINT",
+        "https://cloudtasks.googleapis.com",
+        "where the Cloud Tasks API is",
+        values.url,
     )
-    local_identity: Path | None = _setting(
-        "ADDON_LOCAL_IDENTITY",
+    certs_url: str = _setting(
+        "ADDON_CERTS_URL",
+        "https://www.googleapis.com/oauth2/v1/certs",
+        "where the certificates are that sign ID tokens",
+        values.url,
+    )
+    issuers: tuple[str, ...] = _setting(
+        "ADDON_ISSUERS",
+        ("https://accounts.google.com", "accounts.google.com"),
+        "who may have issued an ID token",
+        values.issuers,
+    )
+    system_account: str = _setting(
+        "ADDON_SYSTEM_ACCOUNT",
+        "",
+        "e-mail of the add-on's own service account: `serviceAccountEmail` of "
+        "`gcloud workspace-add-ons get-authorization`",
+        values.email,
+    )
+    client_id: str = _setting(
+        "ADDON_CLIENT_ID", "", "OAuth client of the add-on: `oauthClientId` of the same command", values.word
+    )
+    worker_account: str = _setting(
+        "ADDON_WORKER_ACCOUNT",
+        "",
+        "e-mail of the service account this service runs as; spreadsheets are shared with it",
+        values.email,
+    )
+    tasks_account: str = _setting(
+        "ADDON_TASKS_ACCOUNT", "", "e-mail of the service account that task calls prove to be", values.email
+    )
+    scheduler_account: str = _setting(
+        "ADDON_SCHEDULER_ACCOUNT",
+        "",
+        "e-mail of the service account that scheduler calls prove to be",
+        values.email,
+    )
+    credentials: Path | None = _setting(
+        "ADDON_CREDENTIALS",
         None,
-        "file with the local callers' tokens that the simulator wrote; only for endpoints on this machine",
-        _path,
+        "file with the worker's credentials; without it, the credentials the environment offers",
+        values.path,
+    )
+    worker_access: str = _setting(
+        "ADDON_WORKER_ACCESS",
+        "share",
+        "how the worker reaches sheets and files: `share`, `delegation` or `shared_drive`",
+        values.choice("share", "delegation", "shared_drive"),
+    )
+    shared_drive: str = _setting(
+        "ADDON_SHARED_DRIVE", "", "id of the shared drive for results, for `shared_drive`", values.word
+    )
+    admins: tuple[str, ...] = _setting(
+        "ADDON_ADMINS", (), "e-mail addresses of people who may see and retry every job", values.emails
     )
     model: str = _setting(
         "ADDON_MODEL",
         "builtin",
-        "the language model: `builtin` (offline, extractive), or `package.module:function` of your own",
-        _model,
+        "the language model: `builtin` (offline, extractive), `gemini:MODEL` (API key), `vertex:MODEL`, "
+        "`openai:MODEL` (any compatible server), or `package.module:function` of your own",
+        values.model,
+    )
+    model_key: str = _setting("ADDON_MODEL_KEY", "", "the provider's API key", values.text, secret=True)
+    model_endpoint: str = _setting(
+        "ADDON_MODEL_ENDPOINT",
+        "",
+        "root URL of the provider's API, where it is not the usual one",
+        values.url,
+    )
+    model_location: str = _setting(
+        "ADDON_MODEL_LOCATION", "global", "location of a `vertex` model", values.word
+    )
+    model_thinking: str = _setting(
+        "ADDON_MODEL_THINKING",
+        "off",
+        "how much a Gemini model thinks first: `off` (as little as it can) or `default`",
+        values.choice("off", "default"),
+    )
+    model_output: int = _setting(
+        "ADDON_MODEL_OUTPUT",
+        1024,
+        "most tokens of one answer, thinking included",
+        values.number(int, 16, 65_536),
+    )
+    model_price: str = _setting(
+        "ADDON_MODEL_PRICE",
+        "",
+        "US dollars per million input and output tokens, such as `0.10,0.40`, for a model not known here",
+        values.price,
     )
     model_timeout: float = _setting(
-        "ADDON_MODEL_TIMEOUT", 60.0, "seconds one model call may take", _number(float, 0.1, 600)
+        "ADDON_MODEL_TIMEOUT", 60.0, "seconds one model call may take", values.number(float, 0.1, 600)
+    )
+    requests_per_minute: int = _setting(
+        "ADDON_REQUESTS_PER_MINUTE",
+        0,
+        "model calls this process begins in any 60 seconds at most; 0 for no limit",
+        values.number(int, 0, 1_000_000),
     )
     concurrency: int = _setting(
-        "ADDON_CONCURRENCY", 16, "model calls in flight per chain", _number(int, 1, 256)
+        "ADDON_CONCURRENCY", 16, "model calls in flight per chain", values.number(int, 1, 256)
     )
     link_budget: float = _setting(
         "ADDON_LINK_BUDGET",
         280.0,
         "seconds one link of a chain works before it hands over",
-        _number(float, 0.1, 1500),
+        values.number(float, 0.1, 1500),
     )
     lease_ttl: float = _setting(
-        "ADDON_LEASE_TTL", 60.0, "seconds a silent worker keeps its lease", _number(float, 1, 600)
+        "ADDON_LEASE_TTL", 60.0, "seconds a silent worker keeps its lease", values.number(float, 1, 600)
     )
-    commit_rows: int = _setting("ADDON_COMMIT_ROWS", 100, "most answers in one commit", _number(int, 1, 400))
+    commit_rows: int = _setting(
+        "ADDON_COMMIT_ROWS", 100, "most answers in one commit", values.number(int, 1, 400)
+    )
     commit_seconds: float = _setting(
-        "ADDON_COMMIT_SECONDS", 1.0, "longest an answer waits for its commit", _number(float, 0.01, 30)
+        "ADDON_COMMIT_SECONDS", 1.0, "longest an answer waits for its commit", values.number(float, 0.01, 30)
     )
     display_seconds: float = _setting(
-        "ADDON_DISPLAY_SECONDS", 5.0, "seconds between writes to the sheet", _number(float, 0.05, 300)
+        "ADDON_DISPLAY_SECONDS", 5.0, "seconds between writes to the sheet", values.number(float, 0.05, 300)
     )
     rows_per_shard: int = _setting(
-        "ADDON_ROWS_PER_SHARD", 20_000, "rows one chain works through", _number(int, 1, 1_000_000)
+        "ADDON_ROWS_PER_SHARD", 20_000, "rows one chain works through", values.number(int, 1, 1_000_000)
     )
     retention_days: int = _setting(
         "ADDON_RETENTION_DAYS",
         180,
         "days the index remembers a summary; its file stays",
-        _number(int, 1, 3650),
+        values.number(int, 1, 3650),
     )
-
-    @property
-    def local(self) -> bool:
-        """Whether every Google endpoint is on this machine, i.e. the simulator."""
-        return all(map(is_loopback, (self.sheets_endpoint, self.drive_endpoint, self.tasks_endpoint)))
 
 
 def from_environment(environment: Mapping[str, str] | None = None) -> Settings:
@@ -171,36 +211,73 @@ def from_environment(environment: Mapping[str, str] | None = None) -> Settings:
     Raises
     ------
     SettingsError
-        A variable cannot be used, or an unknown ``ADDON_`` variable is set (most often a misspelling).
+        With every problem there is; see `examine_environment`.
+    """
+    settings, problems = examine_environment(environment)
+    if problems:
+        raise SettingsError(*problems)
+    return settings
+
+
+def examine_environment(environment: Mapping[str, str] | None = None) -> tuple[Settings, list[str]]:
+    """Read what can be read: settings, with defaults in place of bad values, and one sentence per problem.
+
+    A problem is a variable that cannot be used, that contradicts another, or that is unknown (most often a
+    misspelling).
     """
     source = os.environ if environment is None else environment
-    values: dict[str, Any] = {}
+    chosen: dict[str, Any] = {}
     known = {item.metadata["variable"] for item in fields(Settings)}
-    for name in sorted(source):
-        if name.startswith("ADDON_") and name not in known:
-            raise SettingsError(f"{name} is not a setting of this program; `addon doctor` lists them all.")
+    problems = [
+        f"{name} is not a setting of this program; `addon doctor` lists them all."
+        for name in sorted(source)
+        if name.startswith("ADDON_") and name not in known
+    ]
     for item in fields(Settings):
-        variable = item.metadata["variable"]
+        variable, secret = item.metadata["variable"], item.metadata["secret"]
         raw = source.get(variable, "").strip()
         if not raw:
             continue
         try:
-            values[item.name] = item.metadata["parse"](raw)
+            chosen[item.name] = item.metadata["parse"](raw)
         except ValueError as error:
-            raise SettingsError(f"{variable} is {raw!r}, but {error}.") from None
-    settings = Settings(**values)
-    _check_together(settings)
-    return settings
+            problems.append(f"{variable} is {'unusable' if secret else repr(raw)}, but {error}.")
+    settings = Settings(**chosen)
+    return settings, [*problems, *_contradictions(settings)]
 
 
-def _check_together(settings: Settings) -> None:
-    if settings.local_identity is not None and not settings.local:
-        raise SettingsError(
-            "ADDON_LOCAL_IDENTITY is for the simulator only, "
-            "but a Google endpoint points away from this machine; unset one of them."
-        )
+def with_environment(settings: Settings, environment: Mapping[str, str]) -> Settings:
+    """The settings with some of them replaced, by variable. The values must be good ones."""
+    by_variable = {item.metadata["variable"]: item for item in fields(Settings)}
+    chosen = {variable: by_variable[variable] for variable in environment}
+    return replace(
+        settings, **{item.name: item.metadata["parse"](environment[name]) for name, item in chosen.items()}
+    )
+
+
+def _contradictions(settings: Settings) -> Iterator[str]:
     parts = settings.queue.split("/")
     if len(parts) != 6 or parts[0::2] != ["projects", "locations", "queues"] or not all(parts):
-        raise SettingsError(
-            f"ADDON_QUEUE is {settings.queue!r}, but must look like projects/P/locations/L/queues/Q."
+        yield f"ADDON_QUEUE is {settings.queue!r}, but must look like projects/P/locations/L/queues/Q."
+    google = (settings.sheets_endpoint, settings.drive_endpoint, settings.tasks_endpoint)
+    if is_loopback(settings.certs_url) and not all(map(is_loopback, google)):
+        yield (
+            "ADDON_CERTS_URL points at this machine, but a Google endpoint points away from it: "
+            "callers would be believed by other certificates than Google's."
         )
+    if settings.worker_access == "shared_drive" and not settings.shared_drive:
+        yield "ADDON_WORKER_ACCESS is 'shared_drive', but ADDON_SHARED_DRIVE does not say which drive."
+
+
+NEEDED_TO_SERVE = ("system_account", "client_id", "worker_account", "tasks_account", "scheduler_account")
+"""Settings without which no caller can be told from another."""
+
+
+def missing_to_serve(settings: Settings) -> list[str]:
+    """One sentence for each setting that a service needs and that is not set."""
+    needed = [item for item in fields(Settings) if item.name in NEEDED_TO_SERVE]
+    return [
+        f"{item.metadata['variable']} is not set; it is the {item.metadata['meaning']}."
+        for item in needed
+        if not getattr(settings, item.name)
+    ]

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from addon.jobs.commands import retry
 from addon.jobs.parts import PartRow, decode
 from addon.jobs.plan import StartRequest
 from addon.jobs.records import Job, job_path
@@ -75,6 +76,12 @@ class Stack:
     def run(self, spreadsheet_id: str, **changes: Any) -> JobStatus:
         """Click, and wait until the job is over or paused."""
         return self.wait(self.start(spreadsheet_id, **changes).job_id)
+
+    def retry(self, spreadsheet_id: str, job_id: str) -> None:
+        """Click Retry."""
+        with self.services.user_access(self.simulator.identity.user.token, "tester") as user:
+            self.services.access.give(user, spreadsheet_id)
+            retry(self.documents, self.services.tasks, job_id)
 
     def status(self, job_id: str) -> JobStatus:
         """The job as people see it."""

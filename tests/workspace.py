@@ -9,36 +9,38 @@ import requests
 from google.apps import card_v1
 from google.protobuf import json_format
 
+from addon.simulator.identity import Identity
+from addon.simulator.page_events import authorization
+
 PATIENCE = 60.0
 
 
 class Google:
     """Plays Workspace: posts events to the service and checks the shape of every answer."""
 
-    def __init__(self, spreadsheet: str, identity: dict[str, Any], service: str) -> None:
+    def __init__(self, spreadsheet: str, identity: Identity, service: str) -> None:
         self.spreadsheet = spreadsheet
         self.identity = identity
         self.service = service
 
     def event(self, *, granted: bool = True, **more: Any) -> dict[str, Any]:
-        """An event object."""
+        """An event object, but for who proves what: that depends on where it goes."""
         sheets = {"addonHasFileScopePermission": granted}
         if granted:
             sheets |= {"id": self.spreadsheet, "title": "inquiries"}
         common = {"hostApp": "SHEETS", "platform": "WEB", "userLocale": "en-US", **more}
         return {
             "commonEventObject": common,
-            "authorizationEventObject": {
-                "userOAuthToken": self.identity["user"]["token"],
-                "systemIdToken": self.identity["system_token"],
-            },
             "sheets": sheets,
         }
 
-    def post(self, url: str, event: dict[str, Any], token: str | None = None) -> requests.Response:
-        """POST an event as Google does."""
-        authorization = {"Authorization": f"Bearer {token or self.identity['system_token']}"}
-        return requests.post(url, json=event, headers=authorization, timeout=30)
+    def post(self, url: str, event: dict[str, Any]) -> requests.Response:
+        """POST an event as Google does, with tokens for exactly this address."""
+        proof = {**authorization(self.identity, url), "userOAuthToken": self.identity.user.token}
+        headers = {"Authorization": f"Bearer {proof['systemIdToken']}"}
+        return requests.post(
+            url, json=event | {"authorizationEventObject": proof}, headers=headers, timeout=30
+        )
 
     def click(self, button: dict[str, Any], form: dict[str, list[str]] | None = None) -> dict[str, Any]:
         """Press a button; the wrapped answer's card."""

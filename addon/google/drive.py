@@ -5,31 +5,18 @@ again instead of repeated: Drive answers 409 for an id that exists.
 """
 
 import hashlib
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
-from urllib.parse import quote
+from typing import Any, Literal
 
-from addon.google.answers import Answer
-from addon.google.errors import (
-    ActingFor,
-    GoogleError,
-    Refused,
-    TryAgain,
-    blocked,
-    sort_refusal,
-    sort_share_refusal,
-)
-from addon.google.session import Budget, Session
+from addon.google.errors import Refused, TryAgain, blocked, in_trash
+from addon.google.permissions import ALL_DRIVES, FILES, Permissions, path
+from addon.google.session import Budget
 from addon.google.uploads import Content, upload
 
 FOLDER = "application/vnd.google-apps.folder"
 
-_FILES = "/drive/v3/files"
-_ALL_DRIVES = {"supportsAllDrives": "true"}
-"""Without it Drive answers 404 for whatever is in a shared drive."""
-_FIELDS = "id,name,webViewLink,size,sha256Checksum,trashed,appProperties"
+_FIELDS = "id,name,webViewLink,size,sha256Checksum,trashed,appProperties,capabilities(canShare)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +31,11 @@ class FileInfo:
         Of its content, in bytes and hexadecimal; ``None`` for a folder.
     properties
         The ``appProperties`` that only this add-on sees.
+    trashed
+        It, or a folder it is in, is in the trash. It is read and written all the same, until Drive deletes it
+        after 30 days.
+    can_share
+        Whether the caller may give others access to it.
     """
 
     id: str
@@ -53,29 +45,19 @@ class FileInfo:
     sha256: str | None
     trashed: bool
     properties: Mapping[str, str]
+    can_share: bool = False
+
+    def check_not_trashed(self, code: Literal["spreadsheet_trashed", "results_trashed"]) -> None:
+        """Raise `JobBlocked` with this code where the file is in the trash."""
+        if self.trashed:
+            raise in_trash(code, f"file {self.id}")
 
 
-class Drive:
+class Drive(Permissions):
     """The Drive API for one credential. Safe to share between threads.
 
-    Every call raises `TryAgain` when its retries or its deadline are used up, `FileMissing` where Drive shows
-    no such file to this caller, `GrantMissing` where the user's token may not be used on it, and `JobBlocked`
-    where a person must act. A ``deadline`` is in seconds, for all that a call does.
-
-    Parameters
-    ----------
-    session
-        Whoever the calls act for.
-    endpoint
-        Root URL of the API.
-    acting_for
-        Whose credential it is: decides what a refused access means.
+    What every call raises is said at `Permissions`.
     """
-
-    def __init__(self, session: Session, endpoint: str, acting_for: ActingFor) -> None:
-        self._session = session
-        self._endpoint = endpoint
-        self._acting_for = acting_for
 
     def generate_ids(self, n: int, *, deadline: float | None = None) -> list[str]:
         """Make ``n`` ids (1 to 1000) for files that the same caller will create."""
@@ -83,26 +65,46 @@ class Drive:
             raise ValueError(f"Drive makes 1 to 1000 ids at a time, not {n}")
         params = {"count": str(n), "space": "drive", "type": "files"}
         with self._sorting("new file ids"):
-            answer = self._request("GET", f"{_FILES}/generateIds", params, deadline=deadline)
+            answer = self._request("GET", f"{FILES}/generateIds", params, deadline=deadline)
         return [str(file_id) for file_id in answer.data.get("ids", ())]
 
     def create_folder(
-        self, file_id: str, name: str, properties: Mapping[str, str], *, deadline: float | None = None
+        self,
+        file_id: str,
+        name: str,
+        properties: Mapping[str, str],
+        *,
+        parent: str | None = None,
+        deadline: float | None = None,
     ) -> FileInfo:
-        """Create a folder in the caller's My Drive, or find it created by an earlier try.
+        """Create a folder, or find it created by an earlier try.
+
+        Parameters
+        ----------
+        parent
+            A folder or a shared drive, by id; without one the folder comes into the caller's My Drive.
 
         Raises
         ------
+        FileMissing
+            The parent is gone or not visible to this caller.
         JobBlocked
-            ``storage_full``: the caller cannot own files, as a service account cannot; ``api_refused``: the
-            id belongs to something else.
+            ``storage_full``: the caller cannot own files, as a service account cannot outside shared drives;
+            ``api_refused``: the id belongs to something else.
         """
-        metadata = {"id": file_id, "name": name, "mimeType": FOLDER, "appProperties": dict(properties)}
-        params = {"fields": _FIELDS, **_ALL_DRIVES}
+        metadata: dict[str, Any] = {
+            "id": file_id,
+            "name": name,
+            "mimeType": FOLDER,
+            "appProperties": dict(properties),
+        }
+        if parent is not None:
+            metadata["parents"] = [parent]
+        params = {"fields": _FIELDS, **ALL_DRIVES}
         budget = self._session.budget(deadline)
-        with self._sorting(f"folder {file_id}"):
+        with self._sorting(f"folder {file_id} in {parent or 'My Drive'}"):
             try:
-                answer = self._request("POST", _FILES, params, json=metadata, deadline=deadline)
+                answer = self._request("POST", FILES, params, json=metadata, deadline=deadline)
                 return _file_info(answer.data)
             except Refused as refusal:
                 return self._existing(refusal, file_id, properties, budget.left())
@@ -139,7 +141,7 @@ class Drive:
         with self._sorting(f"file {file_id} in folder {parent}"):
             budget = self._session.budget(deadline)
             try:
-                return self._upload("POST", _FILES, file_id, metadata, Content(content, mime_type), budget)
+                return self._upload("POST", FILES, file_id, metadata, Content(content, mime_type), budget)
             except Refused as refusal:
                 return self._existing(refusal, file_id, properties or {}, budget.left())
 
@@ -156,7 +158,7 @@ class Drive:
         """
         with self._sorting(f"file {file_id}"):
             budget = self._session.budget(deadline)
-            info = self._upload("PATCH", _path(file_id), file_id, {}, Content(content, mime_type), budget)
+            info = self._upload("PATCH", path(file_id), file_id, {}, Content(content, mime_type), budget)
         if info.sha256 != hashlib.sha256(content).hexdigest():
             raise TryAgain(
                 f"Drive holds other content in file {file_id} than was written; write it again.",
@@ -168,62 +170,15 @@ class Drive:
 
     def download(self, file_id: str, *, deadline: float | None = None) -> bytes:
         """Read a file's whole content."""
-        params = {"alt": "media", **_ALL_DRIVES}
+        params = {"alt": "media", **ALL_DRIVES}
         with self._sorting(f"file {file_id}"):
-            return self._request("GET", _path(file_id), params, wants_json=False, deadline=deadline).body
+            return self._request("GET", path(file_id), params, wants_json=False, deadline=deadline).body
 
     def info(self, file_id: str, *, deadline: float | None = None) -> FileInfo:
         """Read what Drive knows about a file; a trashed file is still there, and says so."""
-        params = {"fields": _FIELDS, **_ALL_DRIVES}
+        params = {"fields": _FIELDS, **ALL_DRIVES}
         with self._sorting(f"file {file_id}"):
-            return _file_info(self._request("GET", _path(file_id), params, deadline=deadline).data)
-
-    def share(self, file_id: str, email: str, role: str = "writer", *, deadline: float | None = None) -> None:
-        """Let ``email`` use a file, without a notification mail. Repeating it changes nothing.
-
-        Raises
-        ------
-        GrantMissing
-            The user has not granted this file, or sharing it, to the add-on.
-        JobBlocked
-            ``sharing_refused``: the file's owner or the organisation does not allow it.
-        """
-        permission = {"type": "user", "role": role, "emailAddress": email}
-        params = {"sendNotificationEmail": "false", "fields": "id", **_ALL_DRIVES}
-        with self._sorting(f"file {file_id}", sort_share_refusal):
-            self._request("POST", f"{_path(file_id)}/permissions", params, json=permission, deadline=deadline)
-
-    def unshare(self, file_id: str, email: str, *, deadline: float | None = None) -> None:
-        """Take away the permission of ``email`` on a file; where there is none (any more), all is well."""
-        budget = self._session.budget(deadline)
-        with self._sorting(f"file {file_id}", sort_share_refusal):
-            for permission in self._permissions_of(file_id, email, budget):
-                path = f"{_path(file_id)}/permissions/{quote(permission, safe='')}"
-                try:
-                    self._request("DELETE", path, _ALL_DRIVES, wants_json=False, deadline=budget.left())
-                except Refused as refusal:
-                    if refusal.status != 404:  # otherwise somebody else was faster
-                        raise
-
-    def _permissions_of(self, file_id: str, email: str, budget: Budget) -> list[str]:
-        found: list[str] = []
-        path = f"{_path(file_id)}/permissions"
-        params = {"fields": "nextPageToken,permissions(id,emailAddress)", "pageSize": "100", **_ALL_DRIVES}
-        while True:
-            try:
-                page = self._request("GET", path, params, deadline=budget.left()).data
-            except Refused as refusal:
-                if refusal.status == 404 and self._acting_for == "worker":
-                    return []  # a file the worker may not use any more is not shown to it either
-                raise
-            found += [
-                item["id"]
-                for item in page.get("permissions", ())
-                if item.get("emailAddress", "").casefold() == email.casefold()
-            ]
-            if "nextPageToken" not in page:
-                return found
-            params["pageToken"] = page["nextPageToken"]
+            return _file_info(self._request("GET", path(file_id), params, deadline=deadline).data)
 
     def _existing(
         self, refusal: Refused, file_id: str, properties: Mapping[str, str], deadline: float | None
@@ -236,27 +191,6 @@ class Drive:
             raise blocked("api_refused", f"file id {file_id}, which something else has", refusal)
         return info
 
-    def _request(
-        self,
-        method: str,
-        path: str,
-        params: Mapping[str, str],
-        *,
-        json: Any = None,
-        wants_json: bool = True,
-        deadline: float | None = None,
-    ) -> Answer:
-        return self._session.request(
-            method,
-            f"{self._endpoint}{path}",
-            service="Drive",
-            idempotent=True,  # ids made beforehand, absolute content, one permission a person
-            params=params,
-            json=json,
-            wants_json=wants_json,
-            deadline=deadline,
-        )
-
     def _upload(
         self,
         method: str,
@@ -266,24 +200,11 @@ class Drive:
         content: Content,
         budget: Budget,
     ) -> FileInfo:
-        url, params = f"{self._endpoint}/upload{path}", {"fields": _FIELDS, **_ALL_DRIVES}
+        url, params = f"{self._endpoint}/upload{path}", {"fields": _FIELDS, **ALL_DRIVES}
         data = upload(self._session, method, url, params, metadata, content, budget).data
         if "sha256Checksum" not in data:  # the end of an upload session need not heed ``fields``
             return self.info(file_id, deadline=budget.left())
         return _file_info(data)
-
-    @contextmanager
-    def _sorting(
-        self, target: str, sort: Callable[[Refused, ActingFor, str], GoogleError] = sort_refusal
-    ) -> Iterator[None]:
-        try:
-            yield
-        except Refused as refusal:
-            raise sort(refusal, self._acting_for, target) from None
-
-
-def _path(file_id: str) -> str:
-    return f"{_FILES}/{quote(file_id, safe='')}"
 
 
 def _file_info(data: Mapping[str, Any]) -> FileInfo:
@@ -296,4 +217,5 @@ def _file_info(data: Mapping[str, Any]) -> FileInfo:
         sha256=data.get("sha256Checksum"),
         trashed=data.get("trashed", False),
         properties=data.get("appProperties", {}),
+        can_share=data.get("capabilities", {}).get("canShare", False),
     )

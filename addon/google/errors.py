@@ -15,6 +15,9 @@ BlockCode = Literal[
     "protected",
     "storage_full",
     "sharing_refused",
+    "resharing_refused",
+    "spreadsheet_trashed",
+    "results_trashed",
     "workbook_full",
     "api_refused",
 ]
@@ -151,6 +154,9 @@ _ADVICE: dict[BlockCode, str] = {
     "protected": "the cells are protected; ask the owner to let the worker edit them",
     "storage_full": "there is no storage for it; free space, or have a user or shared drive own the file",
     "sharing_refused": "sharing was refused; ask the administrator to allow sharing with the worker",
+    "resharing_refused": "the person may not share it; ask its owner to share it with the worker",
+    "spreadsheet_trashed": "the spreadsheet is in the trash; restore it",
+    "results_trashed": "the results are in the trash; restore them",
     "workbook_full": "the workbook has reached its limit of cells; delete unused rows, columns or sheets",
     "api_refused": "the request was refused; the operator must check the project and its permissions",
 }
@@ -164,6 +170,13 @@ def blocked(code: BlockCode, target: str, refusal: GoogleError) -> JobBlocked:
         service=refusal.service,
         status=refusal.status,
         reason=refusal.reason,
+    )
+
+
+def in_trash(code: BlockCode, target: str) -> JobBlocked:
+    """Say that ``target`` (a file, by id) is in the trash, although Google would go on working with it."""
+    return JobBlocked(
+        f"Drive has {target} in the trash: {_ADVICE[code]}.", code=code, service="Drive", reason="trashed"
     )
 
 
@@ -201,10 +214,13 @@ def sort_share_refusal(refusal: Refused, acting_for: ActingFor, target: str) -> 
     """As `sort_refusal`, for giving or taking permissions: there a refusal is mostly a rule of the owner's.
 
     Drive has many words for it (``domainPolicy``, ``invalidSharingRequest``, ``cannotShare…``), so whatever
-    is not about the API, the token or the file counts as one.
+    is not about the API, the token or the file counts as one. Where the caller has access that does not go as
+    far as sharing, as a reader's or that of a writer whom the owner keeps from it, another person can do it.
     """
     if refusal.status == 404 and acting_for == "user":
         return _not_granted(refusal, target)
+    if refusal.status == 403 and refusal.reason == "insufficientFilePermissions":
+        return blocked("resharing_refused", target, refusal)
     if refusal.status in {400, 403} and refusal.reason not in GRANT_REASONS | _API_OFF:
         return blocked("sharing_refused", target, refusal)
     return sort_refusal(refusal, acting_for, target)

@@ -1,12 +1,20 @@
-"""Who calls. Locally: whoever knows the tokens that the simulator keeps in its identity file."""
+"""Who calls: Google for a person, the task queue, the scheduler. Each proves it with an ID token."""
 
 import hashlib
-import hmac
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
+
+from addon.google.id_tokens import Unauthorised, Verifier, account_of
+
+Automaton = Literal["tasks", "schedule"]
+"""Callers that act for nobody; also the first part of the paths they call."""
+
+REMOVED = "SIGNATURE_REMOVED_BY_GOOGLE"
+"""What Cloud Run puts in place of a header token's signature where it has checked the token itself."""
+
+EMAIL_SCOPE = "https://www.googleapis.com/auth/userinfo.email"
+"""Without it, Google does not say who the person is."""
 
 
 class Headers(Protocol):
@@ -16,90 +24,134 @@ class Headers(Protocol):
         """The value of a header."""
 
 
-class Unauthorised(Exception):
-    """The caller has not proved who they are; ``reason`` is for the log and holds no token."""
-
-    def __init__(self, reason: str) -> None:
-        super().__init__(reason)
-        self.reason = reason
-
-
-class IdentityError(Exception):
-    """The identity file cannot be used; the message is a sentence for the operator."""
+class PersonUnknown(Exception):
+    """Google calls, but the person has not allowed it to say who they are: ask for `EMAIL_SCOPE`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """The person behind a sidebar call: a stable id, and their access token for this one call."""
-
-    user_id: str
-    token: str
-
-
-@dataclass(frozen=True)
-class LocalIdentity:
-    """Callers of a service whose Google is the simulator on this machine.
+    """The person behind a sidebar call.
 
     Parameters
     ----------
-    system_token
-        What the simulator, playing Google, proves itself with to ``/sidebar``.
-    task_token
-        The same for ``/tasks``.
-    user_email, worker_email, worker_token
-        The simulated person and service account.
+    user_id
+        Stable id that does not tell who it is.
+    email
+        As verified by Google.
+    token
+        Their access token, for this one call.
+    admin
+        Whether they may see and retry every job.
     """
 
-    system_token: str
-    task_token: str
-    user_email: str
-    worker_email: str
-    worker_token: str
+    user_id: str
+    email: str
+    token: str
+    admin: bool
 
-    @classmethod
-    def load(cls, path: Path) -> "LocalIdentity":
-        """Read the simulator's identity file.
+
+@dataclass(frozen=True)
+class Identity:
+    """Tells callers apart.
+
+    Parameters
+    ----------
+    base_url
+        Root URL of this service as configured, never as the request claims it.
+    system_account
+        E-mail of this add-on's service account: those of all other add-ons have the same shape.
+    client_id
+        OAuth client that people's ID tokens are for.
+    accounts
+        E-mails of the service accounts behind the queue and the scheduler.
+    admins
+        E-mail addresses of administrators, in lower case.
+    """
+
+    verifier: Verifier
+    base_url: str
+    system_account: str
+    client_id: str
+    accounts: Mapping[Automaton, str]
+    admins: frozenset[str] = frozenset()
+
+    def sidebar_caller(self, target: str, headers: Headers, event: Mapping[str, Any]) -> Caller:
+        """The person a sidebar event speaks for.
+
+        Parameters
+        ----------
+        target
+            Path and query of the request: Google's token names the exact address it calls.
 
         Raises
         ------
-        IdentityError
-            It is missing or is no identity file.
+        Unauthorised
+            The call is not Google's for this add-on.
+        PersonUnknown
+            It is, but does not say for whom.
+        CertificatesUnavailable
+            It cannot be told at the moment.
         """
-        try:
-            data = json.loads(path.read_text(encoding="utf-8"))
-            return cls(
-                system_token=data["system_token"],
-                task_token=data["task_token"],
-                user_email=data["user"]["email"],
-                worker_email=data["worker"]["email"],
-                worker_token=data["worker"]["token"],
-            )
-        except FileNotFoundError:
-            raise IdentityError(
-                f"{path} does not exist: start the simulator first (`addon demo` does)."
-            ) from None
-        except (OSError, ValueError, KeyError, TypeError) as error:
-            raise IdentityError(
-                f"{path} is not an identity file of the simulator ({type(error).__name__})."
-            ) from None
-
-    def sidebar_caller(self, headers: Headers, event: Mapping[str, Any]) -> Caller:
-        """The person a sidebar event speaks for; raises `Unauthorised`."""
-        _check(headers, self.system_token)
         authorization = event.get("authorizationEventObject")
-        token = authorization.get("userOAuthToken") if isinstance(authorization, Mapping) else None
-        if not isinstance(token, str) or not token:
+        said = authorization if isinstance(authorization, Mapping) else {}
+        self._check_google(self.base_url + target, _bearer(headers), _text(said, "systemIdToken"))
+        token = _text(said, "userOAuthToken")
+        if not token:
             raise Unauthorised("the event carries no user token")
-        return Caller(hashlib.sha256(self.user_email.encode()).hexdigest()[:24], token)
+        person = _text(said, "userIdToken")
+        if not person:
+            raise PersonUnknown
+        claims = self.verifier.verify(person, self.client_id)
+        subject, email = claims.get("sub"), account_of(claims)
+        if not isinstance(subject, str) or not subject:
+            raise Unauthorised("the person's token has no subject")
+        return Caller(user_id_of(subject), email, token, email.casefold() in self.admins)
 
-    def task_caller(self, headers: Headers) -> None:
-        """Let the queue and the scheduler in; raises `Unauthorised` for anybody else."""
-        _check(headers, self.task_token)
+    def _check_google(self, audience: str, header: str, body: str) -> None:
+        """Check the token in the header, in the body, or both: every one that is there must hold.
+
+        Behind Cloud Run's own check the header's has lost its signature; the body's has not.
+        """
+        given = [token for token in (header, body) if token and not token.endswith(f".{REMOVED}")]
+        if not given:
+            raise Unauthorised("no system token")
+        for token in given:
+            if account_of(self.verifier.verify(token, audience)) != self.system_account:
+                raise Unauthorised("the system token is another account's")
+
+    def check_automaton(self, caller: Automaton, headers: Headers) -> None:
+        """Let the queue or the scheduler in.
+
+        Raises
+        ------
+        Unauthorised
+            The caller is somebody else.
+        CertificatesUnavailable
+            It cannot be told at the moment.
+        """
+        token = _bearer(headers)
+        if not token:
+            raise Unauthorised("no bearer token")
+        claims = self.verifier.verify(token, audience_of(self.base_url, caller))
+        if account_of(claims) != self.accounts[caller]:
+            raise Unauthorised("the token is another account's")
 
 
-def _check(headers: Headers, token: str) -> None:
-    scheme, _, given = headers.get("Authorization", "").partition(" ")
-    if scheme != "Bearer":
-        raise Unauthorised("no bearer token")
-    if not hmac.compare_digest(given.encode(), token.encode()):
-        raise Unauthorised("wrong token")
+def audience_of(base_url: str, caller: Automaton) -> str:
+    """What the tokens of the queue or the scheduler are for: neither's are good for the other's routes."""
+    return f"{base_url}/{caller}"
+
+
+def user_id_of(subject: str) -> str:
+    """The id a person is known by here."""
+    return hashlib.sha256(subject.encode()).hexdigest()[:24]
+
+
+def _bearer(headers: Headers) -> str:
+    scheme, _, token = headers.get("Authorization", "").partition(" ")
+    return token.strip() if scheme.casefold() == "bearer" else ""
+
+
+def _text(parent: Mapping[str, Any], name: str) -> str:
+    value = parent.get(name)
+    return value if isinstance(value, str) else ""

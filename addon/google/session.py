@@ -16,7 +16,7 @@ from requests.adapters import HTTPAdapter
 
 from addon.google.answers import Answer, Failed, judge
 from addon.google.errors import Refused, Service, TryAgain
-from addon.settings import is_loopback
+from addon.setting_values import is_loopback
 
 POOL_SIZE = 32
 """Connections kept per host: as many as threads are likely to share one session."""

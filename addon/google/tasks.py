@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from datetime import datetime
+from typing import Any
 from urllib.parse import urlsplit
 
 import requests
@@ -19,7 +20,7 @@ from google.protobuf.duration_pb2 import Duration
 from google.protobuf.json_format import ParseError
 
 from addon.google.errors import JobBlocked, Refused, TryAgain, blocked
-from addon.google.session import bearer
+from addon.google.identity import audience_of
 
 ATTEMPTS = 3
 """How often one task is offered; the sweep enqueues again what could not be enqueued."""
@@ -43,14 +44,13 @@ class Tasks:
     queue
         Full name of the queue, ``projects/P/locations/L/queues/Q``.
     endpoint
-        Root URL of the API: ``http`` is spoken to as plain REST (only the simulator is), ``https`` with gRPC
-        and the application's default credentials.
+        Root URL of the API: ``http`` is spoken to as plain REST (only the simulator is), ``https`` with gRPC.
     base_url
-        Root URL of this service, and the audience of the tokens.
+        Root URL of this service.
     account
         E-mail of the service account the tokens are for.
-    token
-        What to prove oneself to the simulator with.
+    credentials
+        Makes what to prove oneself with, at the first use.
     dispatch_deadline
         Seconds the queue waits for one dispatch, 15 to 1800; without it Cloud Tasks waits 600.
     sleep, random
@@ -64,7 +64,7 @@ class Tasks:
         base_url: str,
         *,
         account: str,
-        token: str | None = None,
+        credentials: Callable[[], Any] = AnonymousCredentials,
         dispatch_deadline: float = 330,
         sleep: Callable[[float], None] = time.sleep,
         random: Callable[[], float] = random_numbers.random,
@@ -75,7 +75,7 @@ class Tasks:
         self._endpoint = urlsplit(endpoint)
         self._base_url = base_url
         self._account = account
-        self._token = token
+        self._credentials = credentials
         self._dispatch_deadline = dispatch_deadline
         self._sleep = sleep
         self._random = random
@@ -161,12 +161,14 @@ class Tasks:
             if self._client is None:
                 host = self._endpoint.netloc
                 if self._endpoint.scheme == "http":
-                    anonymous = AnonymousCredentials()  # type: ignore[no-untyped-call]
-                    credentials = bearer(self._token) if self._token else anonymous
-                    transport = CloudTasksRestTransport(host=host, url_scheme="http", credentials=credentials)
+                    transport = CloudTasksRestTransport(
+                        host=host, url_scheme="http", credentials=self._credentials()
+                    )
                     self._client = tasks_v2.CloudTasksClient(transport=transport)
                 else:
-                    self._client = tasks_v2.CloudTasksClient(client_options={"api_endpoint": host})
+                    self._client = tasks_v2.CloudTasksClient(
+                        credentials=self._credentials(), client_options={"api_endpoint": host}
+                    )
             return self._client
 
     def _task(
@@ -185,7 +187,9 @@ class Tasks:
                 http_method=tasks_v2.HttpMethod.POST,
                 headers={"Content-Type": "application/json"},
                 body=json.dumps(dict(body)).encode(),
-                oidc_token=tasks_v2.OidcToken(service_account_email=self._account, audience=self._base_url),
+                oidc_token=tasks_v2.OidcToken(
+                    service_account_email=self._account, audience=audience_of(self._base_url, "tasks")
+                ),
             ),
             # Duration.FromTimedelta returns None, which would leave the deadline unset.
             dispatch_deadline=Duration(seconds=int(seconds), nanos=int(fraction * 1e9)),

@@ -221,6 +221,6 @@ class Chain:
             )
             tx.set(self._job_path, over.to_data())
             if spreadsheet is not None and spreadsheet.data.get("active_job") == self.job_id:
-                tx.set(path, {**spreadsheet.data, "active_job": None, "last_job": self.job_id})
+                tx.set(path, model.ended(spreadsheet.data, self.job_id, tx.now))
 
         self._documents.transact(work, deadline=self.deadline)

@@ -36,7 +36,7 @@ def release_spreadsheet(tx: Transaction, job_id: str, status: Status) -> None:
     over = replace(job, status=status, reason=None, finished_at=tx.now, updated_at=tx.now)
     tx.set(job_path(job_id), over.to_data())
     if spreadsheet is not None and spreadsheet.data.get("active_job") == job_id:
-        tx.set(path, {**spreadsheet.data, "active_job": None, "last_job": job_id})
+        tx.set(path, model.ended(spreadsheet.data, job_id, tx.now))
 
 
 def pause(documents: Documents, job_id: str) -> None:

@@ -11,7 +11,16 @@ from addon.rows.table import ColumnsGone, SheetGone
 RETRY_DELAY = 10.0
 """Seconds before the next link after Google itself did not answer properly."""
 
-NO_DISPLAY = frozenset({"access_removed", "sheet_gone", "column_gone", "protected", "workbook_full"})
+NO_DISPLAY = frozenset(
+    {
+        "access_removed",
+        "sheet_gone",
+        "spreadsheet_trashed",
+        "column_gone",
+        "protected",
+        "workbook_full",
+    }
+)
 """Pause reasons that say the sheet cannot be written."""
 
 

@@ -7,11 +7,10 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 
-from addon.google.access import UserAccess
-from addon.google.drive import FileInfo
+from addon.google.drive import Drive, FileInfo
 from addon.google.errors import FileMissing
 from addon.jobs.parts import empty_part
-from addon.jobs.records import Folder, Job, folder_path
+from addon.jobs.records import Folder, Job
 from addon.rows.table import Brief
 from addon.store.documents import Documents
 
@@ -60,33 +59,38 @@ def brief_hash(brief: Brief) -> str:
     return hashlib.sha256(encode_brief(brief)).hexdigest()
 
 
-def find(documents: Documents, user: UserAccess, spreadsheet_id: str, brief: Brief, parts: int) -> Found:
-    """Look up in Drive what an earlier job of this user left behind; at most ``parts`` spare parts."""
-    known = documents.get(folder_path(spreadsheet_id, user.user_id))
-    if known is None:
+def find(
+    documents: Documents, drive: Drive, path: str, brief: Brief, parts: int, *, shared_drive: str = ""
+) -> Found:
+    """Look up in Drive what an earlier job of this user left behind; at most ``parts`` spare parts.
+
+    ``path`` is that of the user's `Folder`; one in another drive than ``shared_drive`` is left alone.
+    """
+    known = documents.get(path)
+    record = Folder.from_data(known.data) if known else None
+    if record is None or record.shared_drive != shared_drive:
         return Found(None, None, ())
-    record = Folder.from_data(known.data)
     same = record.run_file if record.brief == brief_hash(brief) else ""
     with ThreadPoolExecutor(AT_ONCE) as executor:
         folder, run_file, *spare = executor.map(
-            lambda file_id: _existing(user, file_id), [record.folder, same, *record.spare[:parts]]
+            lambda file_id: _existing(drive, file_id), [record.folder, same, *record.spare[:parts]]
         )
     if folder is None:
         return Found(None, None, ())
     return Found(folder, run_file, tuple(file for file in spare if file is not None))
 
 
-def _existing(user: UserAccess, file_id: str) -> FileInfo | None:
+def _existing(drive: Drive, file_id: str) -> FileInfo | None:
     if not file_id:
         return None
     try:
-        file = user.drive.info(file_id)
+        file = drive.info(file_id)
     except FileMissing:
         return None
     return None if file.trashed else file
 
 
-def make(user: UserAccess, job: Job, brief: Brief, found: Found) -> str:
+def make(drive: Drive, job: Job, brief: Brief, found: Found) -> str:
     """Create the job's run file and parts, but for those found; the link that shows the results.
 
     May be repeated: a file whose id is taken exists already.
@@ -97,18 +101,18 @@ def make(user: UserAccess, job: Job, brief: Brief, found: Found) -> str:
     for number, file_id in enumerate(part_ids, 1):
         wanted.append((file_id, f"Summaries {stamp} part {number}.csv", empty_part(), "text/csv"))
     missing = [file for file in wanted if file[0] not in found.ids]
-    made = _create_all(user, job, missing)
+    made = _create_all(drive, job, missing)
     if len(part_ids) > 1:
         return job.folder_link
     return next(file.link for file in (*made, *found.spare) if file.id == part_ids[0])
 
 
-def _create_all(user: UserAccess, job: Job, files: Sequence[tuple[str, str, bytes, str]]) -> list[FileInfo]:
+def _create_all(drive: Drive, job: Job, files: Sequence[tuple[str, str, bytes, str]]) -> list[FileInfo]:
     properties = {"spreadsheet": job.spreadsheet_id}
 
     def create(file: tuple[str, str, bytes, str]) -> FileInfo:
         file_id, name, content, mime_type = file
-        return user.drive.create_file(
+        return drive.create_file(
             file_id, name, job.folder, content, mime_type=mime_type, properties=properties
         )
 

@@ -73,22 +73,25 @@ def run_link(tools: Tools, tasks: Tasks, message: LinkMessage) -> LinkAnswer:
 
 def _work(tools: Tools, chain: Chain, job: Job, shard: Shard) -> LinkAnswer:
     now = tools.documents.now()
-    age = (now - job.created_at).total_seconds()
+    age = (now - (job.updated_at or job.created_at)).total_seconds()
+    worker = tools.workers.acting_as(job.acts_as)
     try:
-        brief = decode_brief(tools.drive.download(job.run_file, deadline=chain.deadline))
+        brief = decode_brief(worker.drive.download(job.run_file, deadline=chain.deadline))
     except (FileMissing, ValueError):
-        return _end(chain, None, patient(Ending("paused", "run_file_gone"), age), shard)
+        return _end(tools, chain, job, None, patient(Ending("paused", "run_file_gone"), age), shard)
     except GoogleError as error:
-        return _end(chain, None, patient(ending_of(error), age), shard)
+        return _end(tools, chain, job, None, patient(ending_of(error), age), shard)
     shards = read_shards(tools.documents, chain.job_id, job).values()
     policy = Policy(chain.job_id, job, now, crashed=any(one.unshown for one in shards))
-    work = LinkWork(tools, chain, policy, shard, brief)
+    work = LinkWork(tools, worker, chain, policy, shard, brief)
     ending = patient(work.run(), age)
     tools.reach("before release")
-    return _end(chain, work, ending, shard)
+    return _end(tools, chain, job, work, ending, shard)
 
 
-def _end(chain: Chain, work: LinkWork | None, ending: Ending, shard: Shard) -> LinkAnswer:
+def _end(
+    tools: Tools, chain: Chain, job: Job, work: LinkWork | None, ending: Ending, shard: Shard
+) -> LinkAnswer:
     change = work.leave(ending) if work else _fruitless(ending)
     silent_links = 0 if work and work.committed else shard.silent_links
     if ending.kind == "finished" and work is not None:
@@ -100,6 +103,8 @@ def _end(chain: Chain, work: LinkWork | None, ending: Ending, shard: Shard) -> L
     elif ending.kind == "handed over":
         growing = min(FIRST_DELAY * 2**silent_links, LONGEST_DELAY) if ending.silent else 0.0
         chain.hand_over(change, max(ending.delay, growing))
+    if ending.kind in {"finished", "over"}:
+        tools.access.withdraw(job.spreadsheet_id)
     return LinkAnswer(200, f"{ending.kind}: {ending.reason}" if ending.reason else ending.kind)
 
 

@@ -7,6 +7,7 @@ and write what comes back.
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
+from typing import Any
 
 from addon.jobs.records import Job, Shard
 
@@ -29,6 +30,9 @@ PAUSE_REASONS = frozenset(
         "storage_full",  # the user's Drive is full
         "workbook_full",  # the spreadsheet has reached 10 million cells
         "sharing_refused",  # the spreadsheet cannot be shared with the worker
+        "resharing_refused",  # the person who started the job may not share the spreadsheet
+        "spreadsheet_trashed",  # the spreadsheet is in the trash
+        "results_trashed",  # a results file, or its folder, is in the trash
         "api_refused",  # Google refuses the request for a reason we do not know
         "run_file_gone",  # the file that says what to write was deleted
         "results_file_gone",  # the results file was deleted while the job wrote to it
@@ -170,6 +174,13 @@ def finish(shards: Mapping[int, Shard], number: int, fence: int, now: datetime) 
         shard, closing=True, dirty=False, cursor=0, settled={}, first_tally=shard.tally, updated_at=now
     )
     return checking, True
+
+
+def ended(spreadsheet: Mapping[str, Any], job_id: str, now: datetime) -> dict[str, Any]:
+    """What is known of a spreadsheet once its job is over: free for the next one, and the worker's access,
+    if it was shared for it, due to be given back."""
+    over = {**spreadsheet, "active_job": None, "last_job": job_id}
+    return over | ({"withdraw_at": now} if spreadsheet.get("shared") else {})
 
 
 def spare_parts(job: Job, shards: Mapping[int, Shard]) -> list[str]:

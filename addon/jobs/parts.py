@@ -68,7 +68,8 @@ class PartWriter:
     """The part a shard is writing, and those after it.
 
     The rows of the open part are kept as text, for every upload writes the whole file. The last part takes
-    whatever does not fit elsewhere: rows added while the job runs.
+    whatever does not fit elsewhere: rows added while the job runs. ``trashed`` says that the open part is in
+    the trash, where Drive goes on serving it.
     """
 
     def __init__(self, drive: Drive, file_ids: list[str], capacity: int, number: int) -> None:
@@ -76,6 +77,7 @@ class PartWriter:
         self._file_ids = file_ids
         self._capacity = capacity
         self.number = number
+        self.trashed = False
         self._chunks: list[str] = []
         self._count = 0
 
@@ -92,6 +94,7 @@ class PartWriter:
         FileMissing
             The file is gone.
         """
+        self.trashed = self._drive.info(self.file_id, deadline=deadline).trashed
         rows = decode(self._drive.download(self.file_id, deadline=deadline))
         self._hold(rows)
         return rows
@@ -121,7 +124,7 @@ class PartWriter:
         """
         added = encode(rows)
         content = empty_part() + "".join([*self._chunks, added]).encode()
-        self._drive.update(self.file_id, content, deadline=deadline)
+        self.trashed = self._drive.update(self.file_id, content, deadline=deadline).trashed
         first = self._count
         self._chunks.append(added)
         self._count += len(rows)

@@ -29,10 +29,11 @@ class _Document:
 class Job(_Document):
     """One run over one sheet.
 
-    ``reason`` says why it is paused. ``prepared`` is set once its files exist. ``rows``, ``distinct`` and
-    ``blank`` were counted at the start; ``tally`` is counted over the whole sheet at the end. ``parts`` maps
-    each shard (as text) to its parts' file ids. ``retry_epoch`` (0: none)
-    restricts the job to rows that failed in an earlier epoch, ``retry_class`` to those of one failure class.
+    ``acts_as`` is the e-mail of the person the worker acts as, where it does so by delegation. ``reason``
+    says why the job is paused. ``prepared`` is set once its files exist. ``rows``, ``distinct`` and ``blank``
+    were counted at the start; ``tally`` is counted over the whole sheet at the end. ``parts`` maps each shard
+    (as text) to its parts' file ids. ``retry_epoch`` (0: none) restricts the job to rows that failed in an
+    earlier epoch, ``retry_class`` to those of one failure class.
     """
 
     spreadsheet_id: str
@@ -62,6 +63,7 @@ class Job(_Document):
     updated_at: datetime | None = None
     finished_at: datetime | None = None
     tally: dict[str, int] = field(default_factory=dict)
+    acts_as: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,9 +151,11 @@ class Folder(_Document):
 
     ``brief`` is the SHA-256 of what ``run_file`` says, so that the same choices need no second file;
     ``spare`` are parts that exist, or may exist, and hold no result: the next job takes them.
+    ``shared_drive`` is the id of the shared drive it lies in, empty for the user's own drive.
     """
 
     folder: str
+    shared_drive: str = ""
     brief: str = ""
     run_file: str = ""
     spare: list[str] = field(default_factory=list)

@@ -1,16 +1,20 @@
 """The queue's and the scheduler's way in: parse, call one thing, map the answer."""
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from flask import Blueprint, Response, jsonify, request
 from flask.typing import ResponseReturnValue
 from werkzeug.exceptions import HTTPException
 
+from addon.bodies import json_body
+from addon.google.certificates import CertificatesUnavailable
 from addon.google.errors import GoogleError
-from addon.google.identity import LocalIdentity, Unauthorised
+from addon.google.id_tokens import Unauthorised
+from addon.google.identity import Automaton, Identity
 from addon.google.tasks import Tasks
+from addon.jobs.chain import LINK_PATH
 from addon.jobs.endings import place_of
 from addon.jobs.link import LinkMessage, run_link
 from addon.jobs.sweep import sweep
@@ -19,24 +23,41 @@ from addon.store.documents import StoreError
 
 log = logging.getLogger(__name__)
 
+MAX_BODY = 16 * 1024
+"""Bytes of a task's body: ids and counters."""
 
-def blueprint(tools: Tools, tasks: Tasks, identity: LocalIdentity) -> Blueprint:
-    """Routes under ``/tasks``; every caller must prove to be the queue or the scheduler."""
-    routes = Blueprint("tasks", __name__)
 
-    @routes.before_request
-    def check_caller() -> tuple[Response, int] | None:
+Guard = Callable[[], "tuple[Response, int] | None"]
+
+
+def blueprint(tools: Tools, tasks: Tasks, identity: Identity) -> Blueprint:
+    """The routes of the queue and of the scheduler; every caller must prove to be the one or the other."""
+    routes = Blueprint("automata", __name__)
+    _tasks_routes(routes, tools, tasks, _guard(identity, "tasks"))
+    _schedule_routes(routes, tools, tasks, _guard(identity, "schedule"))
+    _error_handlers(routes)
+    return routes
+
+
+def _guard(identity: Identity, caller: Automaton) -> Guard:
+    def check() -> tuple[Response, int] | None:
         try:
-            identity.task_caller(request.headers)
+            identity.check_automaton(caller, request.headers)
         except Unauthorised as error:
-            log.warning("refused a call of %s: %s", request.path, error.reason)
-            return _error(401, "unauthorised", "This address is for the task queue only.")
+            log.warning("refused a call of %s: %s", caller, error.reason)
+            return _error(401, "unauthorised", "The call does not prove to come from where it should.")
         return None
 
-    @routes.post("/link")
+    return check
+
+
+def _tasks_routes(routes: Blueprint, tools: Tools, tasks: Tasks, guard: Guard) -> None:
+    @routes.post(LINK_PATH)
     def link() -> tuple[Response, int]:
+        if (refusal := guard()) is not None:
+            return refusal
         try:
-            message = _message(request.get_json(silent=True))
+            message = _message(json_body(request, MAX_BODY))
         except ValueError as error:
             log.error("a task with a body that no retry can mend was dropped: %s", error)
             return jsonify({"outcome": f"dropped: {error}"}), 200  # anything else would bring it back
@@ -44,9 +65,18 @@ def blueprint(tools: Tools, tasks: Tasks, identity: LocalIdentity) -> Blueprint:
         log.info("job %s shard %d step %d: %s", message.job, message.shard, message.step, answer.outcome)
         return jsonify({"outcome": answer.outcome}), answer.status
 
-    @routes.post("/sweep")
+
+def _schedule_routes(routes: Blueprint, tools: Tools, tasks: Tasks, guard: Guard) -> None:
+    @routes.post("/schedule/sweep")
     def run_sweep() -> tuple[Response, int]:
-        return jsonify({"enqueued": sweep(tools.documents, tasks)}), 200
+        return guard() or (jsonify({"enqueued": sweep(tools.documents, tasks, tools.access)}), 200)
+
+
+def _error_handlers(routes: Blueprint) -> None:
+    @routes.errorhandler(CertificatesUnavailable)
+    def no_certificates(error: CertificatesUnavailable) -> tuple[Response, int]:
+        log.error("%s: %s", request.path, error)
+        return _error(503, "certificates", "Callers cannot be told apart at the moment.")
 
     @routes.errorhandler(StoreError)
     def store_error(error: StoreError) -> tuple[Response, int]:
@@ -65,8 +95,6 @@ def blueprint(tools: Tools, tasks: Tasks, identity: LocalIdentity) -> Blueprint:
             return error
         log.error("%s: %s", request.path, place_of(error))
         return _error(500, "unexpected", "Something unforeseen happened; the task will come back.")
-
-    return routes
 
 
 def _message(body: object) -> LinkMessage:

@@ -12,6 +12,7 @@ from addon.google.cells import Run
 from addon.google.errors import GoogleError
 from addon.google.sheets import SheetInfo
 from addon.google.tasks import Tasks
+from addon.jobs.access import Access
 from addon.jobs.chain import enqueue, read_job, read_shards
 from addon.jobs.commands import release_spreadsheet
 from addon.jobs.files import Found, brief_hash, find, make
@@ -58,7 +59,7 @@ class Desk:
     tasks: Tasks
     model: LanguageModel
     settings: Settings
-    worker_email: str
+    access: Access
 
 
 def start(desk: Desk, user: UserAccess, request: StartRequest) -> Started:
@@ -78,7 +79,7 @@ def start(desk: Desk, user: UserAccess, request: StartRequest) -> Started:
     counted = plan(desk.documents, desk.model, user, request, brief)
     jid = job_id(request.spreadsheet_id, request.request_id)
     job, found = _draft(desk, user, request, counted, brief)
-    winner = desk.documents.transact(lambda tx: _create(tx, jid, job, brief))
+    winner = desk.documents.transact(lambda tx: _create(tx, jid, job, brief, desk.access.results_drive))
     if winner is not None:
         return Started(winner, created=False)
     try:
@@ -132,8 +133,10 @@ def _draft(
     part_rows = max(PART_ROWS, math.ceil(len(counted.todo) / MOST_PARTS))
     share = Counter(shard_of(key, shards) for key in counted.todo)
     parts = [max(1, math.ceil(share[number] / part_rows)) for number in range(shards)]
-    found = find(desk.documents, user, request.spreadsheet_id, brief, sum(parts))
-    new = iter(user.drive.generate_ids(2 + sum(parts)))
+    keeper, drive_id = desk.access.keeper(user), desk.access.results_drive
+    path = folder_path(request.spreadsheet_id, user.user_id)
+    found = find(desk.documents, keeper, path, brief, sum(parts), shared_drive=drive_id)
+    new = iter(keeper.generate_ids(2 + sum(parts)))
     new_folder, new_run_file = next(new), next(new)
     part_ids = chain((file.id for file in found.spare), new)
     now = desk.documents.now()
@@ -143,6 +146,7 @@ def _draft(
         mode=request.mode,
         model=desk.model.name,
         owner=user.user_id,
+        acts_as=desk.access.acts_as(user),
         created_at=now,
         updated_at=now,
         preparing_until=now + PREPARING,
@@ -159,7 +163,7 @@ def _draft(
     return job, found
 
 
-def _create(tx: Transaction, jid: str, job: Job, brief: Brief) -> str | None:
+def _create(tx: Transaction, jid: str, job: Job, brief: Brief, shared_drive: str) -> str | None:
     """Make the job the spreadsheet's active one; or the id of the job that keeps it from being made."""
     path = spreadsheet_path(job.spreadsheet_id)
     spreadsheet, same = tx.get(path), tx.get(job_path(jid))
@@ -178,21 +182,24 @@ def _create(tx: Transaction, jid: str, job: Job, brief: Brief) -> str | None:
         tx.set(shard_path(jid, number), Shard(updated_at=job.created_at).to_data())
     prune_at = data.get("prune_at", tx.now)
     tx.set(path, {**data, "active_job": jid, "last_job": jid, "prune_at": prune_at})
-    record = Folder(job.folder, brief_hash(brief), job.run_file)
+    record = Folder(job.folder, shared_drive, brief_hash(brief), job.run_file)
     tx.set(folder_path(job.spreadsheet_id, job.owner), record.to_data())
     return None
 
 
 def _prepare(desk: Desk, user: UserAccess, job: Job, counted: Plan, brief: Brief, found: Found) -> Job:
     """Create the files, give the worker access, make the output column. Every step may be repeated."""
-    user.drive.share(job.spreadsheet_id, desk.worker_email)
+    access = desk.access
+    access.give(user, job.spreadsheet_id)
     if found.folder is None:
         name = f"Sheet Summaries - {counted.spreadsheet.title}"
-        folder = user.drive.create_folder(job.folder, name, {"spreadsheet": job.spreadsheet_id})
+        properties = {"spreadsheet": job.spreadsheet_id}
+        parent = access.results_drive or None
+        folder = access.keeper(user).create_folder(job.folder, name, properties, parent=parent)
         job = replace(job, folder_link=folder.link)
     # Also where it is an old one: the click that made it may have died right here.
-    user.drive.share(job.folder, desk.worker_email)
-    job = replace(job, results_link=make(user, job, brief, found))
+    access.give_folder(user, job.folder)
+    job = replace(job, results_link=make(access.keeper(user), job, brief, found))
     if counted.new_column:
         _make_column(user, job.spreadsheet_id, counted.sheet, brief.output_column)
     return job

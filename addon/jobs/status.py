@@ -15,6 +15,12 @@ MOST_FAILURES = 5_000
 ROWS_NAMED = 10
 """Rows named per failure class."""
 
+MOST_LISTED = 15
+"""Jobs on the administrators' card: each takes a section of at most four widgets, and a card holds 100."""
+
+MOST_PAUSED = 200
+"""Paused jobs looked through for the newest."""
+
 FRESH = 60.0
 """Seconds after which a rate measured by a worker no longer counts as the present one."""
 
@@ -85,6 +91,34 @@ def list_jobs(documents: Documents, limit: int = 50) -> list[JobStatus]:
     """The newest jobs first."""
     found = documents.query("jobs", order_by=[("created_at", "desc")], limit=limit)
     return [_status(documents, snapshot) for snapshot in found]
+
+
+@dataclass(frozen=True, slots=True)
+class JobLine:
+    """A job in a list: what its own record tells."""
+
+    job_id: str
+    spreadsheet_id: str
+    status: Status
+    reason: str | None
+    created_at: datetime
+    rows: int
+    failed: int
+
+
+def overview(documents: Documents, limit: int = MOST_LISTED) -> list[JobLine]:
+    """Jobs that wait for a person, then the newest others; at most ``limit``."""
+    waiting = list(documents.query("jobs", where=[("status", "==", "paused")], limit=MOST_PAUSED))
+    waiting.sort(key=lambda snapshot: snapshot.data["created_at"], reverse=True)
+    newest = documents.query("jobs", order_by=[("created_at", "desc")], limit=limit)
+    found = {snapshot.id: _line(snapshot) for snapshot in [*waiting[:limit], *newest]}
+    return list(found.values())[:limit]
+
+
+def _line(snapshot: Snapshot) -> JobLine:
+    job = Job.from_data(snapshot.data)
+    failed = job.tally.get("failed", 0)
+    return JobLine(snapshot.id, job.spreadsheet_id, job.status, job.reason, job.created_at, job.rows, failed)
 
 
 def _status(documents: Documents, snapshot: Snapshot) -> JobStatus:

@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from addon.google.errors import GoogleError
 from addon.google.tasks import Tasks
 from addon.jobs import model
+from addon.jobs.access import Access
 from addon.jobs.chain import Gone, enqueue, read_job, read_shard, read_shards
 from addon.jobs.commands import release_spreadsheet
 from addon.jobs.records import Job, Shard, shard_path
@@ -16,14 +17,15 @@ log = logging.getLogger(__name__)
 
 PRUNE_SPREADSHEETS = 20
 PRUNE_RESULTS = 1000
+WITHDRAW_SPREADSHEETS = 20
 PRUNE_EVERY = timedelta(days=1)
-"""How much one sweep prunes, and how often a spreadsheet's results are looked at."""
+"""How much one sweep prunes and withdraws, and how often a spreadsheet's results are looked at."""
 
 ABANDONED = 600.0
 """Seconds after which a job whose click died while creating its files is cancelled."""
 
 
-def sweep(documents: Documents, tasks: Tasks) -> int:
+def sweep(documents: Documents, tasks: Tasks, access: Access) -> int:
     """Heal every chain whose next link is lost; return how many links were enqueued.
 
     Pressed by nobody: a lost task, a failed enqueue or a killed worker goes on within a minute or so.
@@ -40,8 +42,18 @@ def sweep(documents: Documents, tasks: Tasks) -> int:
                     enqueued += _heal(documents, tasks, job_id, number)
         except (GoogleError, StoreError, Gone) as error:
             log.warning("sweep: job %s skipped this time (%s)", job_id, type(error).__name__)
+    _withdraw(documents, access)
     _prune(documents)
     return enqueued
+
+
+def _withdraw(documents: Documents, access: Access) -> None:
+    """Give back the worker's access to spreadsheets that no job needs it for any more."""
+    due = documents.query(
+        "spreadsheets", where=[("withdraw_at", "<=", documents.now())], limit=WITHDRAW_SPREADSHEETS
+    )
+    for snapshot in list(due):
+        access.withdraw(snapshot.id)
 
 
 def _prune(documents: Documents) -> None:

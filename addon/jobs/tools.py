@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from addon.google.drive import Drive
-from addon.google.sheets import Sheets
+from addon.google.access import Workers
+from addon.jobs.access import Access
 from addon.llm.base import LanguageModel
 from addon.settings import Settings
 from addon.store.documents import Documents
@@ -16,9 +16,9 @@ class Tools:
     point seam, called with the name of each step before it is taken."""
 
     documents: Documents
-    sheets: Sheets
-    drive: Drive
+    workers: Workers
     model: LanguageModel
     settings: Settings
+    access: Access
     stopping: Callable[[], bool]
     reach: Callable[[str], None]

@@ -7,6 +7,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
 
+from addon.google.access import WorkerAccess
 from addon.google.errors import GoogleError, TryAgain
 from addon.jobs.chain import Chain
 from addon.jobs.commit import Committer, word
@@ -15,6 +16,7 @@ from addon.jobs.display import SHOWN_AGAIN, Display, until_settled
 from addon.jobs.endings import NO_DISPLAY, Ending, ending_of, of_drive
 from addon.jobs.feed import Feed, Item
 from addon.jobs.parts import PartReader, PartRow, PartWriter
+from addon.jobs.people import People
 from addon.jobs.pool import Pool
 from addon.jobs.records import Failure, Result, Shard, failure_path, results_path
 from addon.jobs.scan import Scan
@@ -25,9 +27,6 @@ from addon.store.documents import Transaction
 
 TICK = 0.25
 """Seconds the main loop sleeps at most: how soon it notices a pause, a stop or the end of its budget."""
-
-STATUS_SECONDS = 1.0
-"""How often the job is read to see whether somebody paused or cancelled it."""
 
 GRACE = 15.0
 """Seconds calls under way get when a link's budget is used up."""
@@ -45,22 +44,33 @@ class LinkWork:
 
     Parameters
     ----------
+    worker
+        Clients for the job's sheet and files.
     chain, shard
         The claimed shard, and what it was when claimed.
     """
 
-    def __init__(self, tools: Tools, chain: Chain, policy: Policy, shard: Shard, brief: Brief) -> None:
+    def __init__(
+        self,
+        tools: Tools,
+        worker: WorkerAccess,
+        chain: Chain,
+        policy: Policy,
+        shard: Shard,
+        brief: Brief,
+    ) -> None:
         settings, job = tools.settings, policy.job
         self._tools = tools
         self._chain = chain
         self._policy = policy
         self._shard = shard
-        self._start = self._renewed = self._asked = time.monotonic()
-        self._table = Table(tools.sheets, job.spreadsheet_id, job.sheet_id, brief, tools.model)
+        self._start = self._renewed = time.monotonic()
+        self._people = People(chain, worker.drive, job)
+        self._table = Table(worker.sheets, job.spreadsheet_id, job.sheet_id, brief, tools.model)
         self._feed = Feed(settings.concurrency, settings.commit_rows, settings.commit_seconds, time.monotonic)
-        self._display = Display(tools.sheets, self._table, job, settings.display_seconds, tools.reach)
-        self._writer = PartWriter(tools.drive, job.parts[str(chain.number)], job.part_rows, shard.part)
-        self._reader = PartReader(tools.drive)
+        self._display = Display(worker.sheets, self._table, job, settings.display_seconds, tools.reach)
+        self._writer = PartWriter(worker.drive, job.parts[str(chain.number)], job.part_rows, shard.part)
+        self._reader = PartReader(worker.drive)
         self._committer = Committer(
             tools.documents,
             chain,
@@ -214,12 +224,9 @@ class LinkWork:
         elapsed = time.monotonic() - self._start
         if self._tools.stopping() or elapsed >= self._tools.settings.link_budget:
             return Ending("handed over")
-        if time.monotonic() - self._asked >= STATUS_SECONDS:
-            self._asked = time.monotonic()
-            job = self._chain.status()
-            if job.status != "running" or job.epoch != self._policy.job.epoch:
-                return Ending("over")
-        return None
+        if self._writer.trashed:  # Drive writes into it all the same, so what was committed is there
+            return Ending("paused", "results_trashed")
+        return self._people.stop()
 
     def _wind_down(self, ending: Ending, *, commit: bool = True) -> Ending:
         """Let calls under way end, commit what they bring, show what is committed."""

@@ -1,26 +1,29 @@
 """The sidebar's HTTP edge: read and authorise the call, hand it on, turn what went wrong into an answer."""
 
-import json
 import logging
 import secrets
 import traceback
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from flask import Blueprint, g, jsonify, request
 from flask.typing import ResponseReturnValue
-from werkzeug.exceptions import BadRequest, HTTPException, UnsupportedMediaType
+from werkzeug.exceptions import HTTPException
 
+from addon.bodies import json_body
+from addon.google.certificates import CertificatesUnavailable
 from addon.google.errors import FileMissing, GoogleError, GrantMissing, JobBlocked, TryAgain
-from addon.google.identity import Unauthorised
+from addon.google.id_tokens import Unauthorised
+from addon.google.identity import EMAIL_SCOPE, PersonUnknown
 from addon.services import Services
 from addon.sidebar import answers
-from addon.sidebar.actions import HANDLERS, NoSpreadsheet, Visit
+from addon.sidebar.admin import AdminsOnly
 from addon.sidebar.cards import connect_card, error_card
 from addon.sidebar.events import FORM_PARAMETER, BadEvent, Event, keep_form, parse_event
+from addon.sidebar.handlers import HANDLERS
 from addon.sidebar.text import Words
+from addon.sidebar.visit import NoSpreadsheet, Visit
 from addon.sidebar.widgets import TRIGGERS, Action, Json, Links
 from addon.store.documents import StoreError
 
@@ -69,6 +72,7 @@ def blueprint(services: Services) -> Blueprint:
         routes.add_url_rule(f"/{action}", action, partial(_answer, services, action), methods=["POST"])
     routes.register_error_handler(BadEvent, lambda error: _refusal(400, "bad_event", str(error)))
     routes.register_error_handler(Unauthorised, _unauthorised)
+    routes.register_error_handler(CertificatesUnavailable, _no_certificates)
     routes.register_error_handler(HTTPException, _http_error)
     # The outermost edge: Google drops an error page without a word, so whatever fails, people get a sentence.
     # The failure is logged there, so nothing is swallowed.
@@ -77,21 +81,37 @@ def blueprint(services: Services) -> Blueprint:
 
 
 def _answer(services: Services, action: Action) -> ResponseReturnValue:
-    body = _json_body()
+    body = json_body(request, MAX_BODY_BYTES)
     event = parse_event(body)
+    try:
+        caller = services.identity.sidebar_caller(_target(action), request.headers, body)
+    except PersonUnknown:
+        return answers.ask_for_scopes(EMAIL_SCOPE, *_missing(event))
     words, links = Words(event.locale, event.zone), Links(services.settings.base_url, event.spreadsheet_id)
     call = g.sidebar_call = _Call(action, event, words, links)
-    caller = services.identity.sidebar_caller(dict(request.headers), body)
-    if event.scopes and FILE_SCOPES.isdisjoint(event.scopes):
-        return answers.ask_for_scopes(FILE_SCOPE)
+    if missing := _missing(event):
+        return answers.ask_for_scopes(*missing)
     try:
-        with services.user_access(caller.token, caller.user_id) as user:
-            return HANDLERS[action](Visit(services, event, words, links, user))
+        with services.user_access(caller.token, caller.user_id, caller.email) as user:
+            return HANDLERS[action](Visit(services, event, words, links, user, caller))
     except (NoSpreadsheet, GrantMissing):
         return call.answer(connect_card(words, links))
+    except AdminsOnly:
+        return call.answer(error_card(words, links, words("error.admins_only"), "refresh", {}))
     except (GoogleError, StoreError) as error:
         log.warning("sidebar/%s: %s", action, error)
         return call.failed(_sentence(words, error))
+
+
+def _target(action: Action) -> str:
+    """Path and query that Google's token must name: those of the route, however the request spelt them."""
+    query = request.query_string.decode("ascii", "replace")
+    return f"/sidebar/{action}" + (f"?{query}" if query else "")
+
+
+def _missing(event: Event) -> list[str]:
+    """Scopes without which nothing can be done, and which the person has not granted."""
+    return [FILE_SCOPE] if event.scopes and FILE_SCOPES.isdisjoint(event.scopes) else []
 
 
 def _sentence(words: Words, error: GoogleError | StoreError) -> str:
@@ -104,24 +124,19 @@ def _sentence(words: Words, error: GoogleError | StoreError) -> str:
     return words.coded("blocked", error.code if isinstance(error, JobBlocked) else "other")
 
 
-def _json_body() -> Any:
-    if request.mimetype != "application/json":
-        raise UnsupportedMediaType("The body must be JSON (Content-Type: application/json).")
-    request.max_content_length = MAX_BODY_BYTES
-    try:
-        return json.loads(request.get_data())
-    except (ValueError, RecursionError):
-        raise BadRequest("The body is not JSON, or is nested too deeply.") from None
-
-
 def _refusal(status: int, code: str, message: str) -> ResponseReturnValue:
     """Answer a caller that is not Google in the one JSON shape for errors, with no card."""
     return jsonify(error={"code": code, "message": message}), status
 
 
 def _unauthorised(error: Unauthorised) -> ResponseReturnValue:
-    log.warning("sidebar: call refused: %s", error)
+    log.warning("sidebar: call refused: %s", error.reason)
     return _refusal(401, "unauthorised", "The call does not carry valid proof that it comes from Google.")
+
+
+def _no_certificates(error: CertificatesUnavailable) -> ResponseReturnValue:
+    log.error("sidebar: %s", error)
+    return _refusal(503, "certificates", "Callers cannot be told apart at the moment; try again.")
 
 
 def _http_error(error: HTTPException) -> ResponseReturnValue:

@@ -59,6 +59,8 @@ class RunView:
         Random and new for every card: a repeated click on one card is the same request.
     notice
         A sentence on top, such as why the last click started nothing.
+    admin
+        Whether the reader may see all jobs.
     """
 
     title: str
@@ -67,6 +69,7 @@ class RunView:
     form: RunForm
     request_id: str
     notice: str = ""
+    admin: bool = False
 
 
 def run_card(words: Words, links: Links, view: RunView) -> Json:
@@ -89,7 +92,13 @@ def run_card(words: Words, links: Links, view: RunView) -> Json:
         section(
             [
                 paragraph(words("run.close")),
-                buttons([reload, links.button(words("run.help"), "help", keep_values=True)]),
+                buttons(
+                    [
+                        reload,
+                        links.button(words("run.help"), "help", keep_values=True),
+                        *([links.button(words("admin.show"), "admin")] if view.admin else []),
+                    ]
+                ),
             ]
         ),
     ]

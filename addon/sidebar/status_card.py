@@ -1,5 +1,7 @@
 """The card that shows how a run stands, and what can be done about it."""
 
+from dataclasses import dataclass
+
 from addon.jobs.model import OVER
 from addon.jobs.status import FailureGroup, JobStatus
 from addon.sidebar.text import Words, shorten
@@ -17,18 +19,28 @@ from addon.sidebar.widgets import (
 )
 
 
-def status_card(words: Words, links: Links, title: str, status: JobStatus, notice: str = "") -> Json:
+@dataclass(frozen=True, slots=True)
+class Rights:
+    """What the reader of the card may do: command this job, see all jobs."""
+
+    commands: bool = True
+    admin: bool = False
+
+
+def status_card(
+    words: Words, links: Links, title: str, status: JobStatus, rights: Rights, notice: str = ""
+) -> Json:
     """Build the status card of a run in the spreadsheet called ``title``; ``notice`` is shown on top."""
     links = links.about(status.job_id)
     sections = [
         section(_progress(words, title, status, notice)),
-        section([*_controls(words, links, status), paragraph(_as_of(words, status))]),
+        section([*_controls(words, links, status, rights), paragraph(_as_of(words, status))]),
     ]
     if details := _details(words, status):
         sections.append(section([paragraph(line) for line in details]))
     if status.failures:
-        sections.append(section(_failures(words, links, status), words("status.failures")))
-    return card("status", words("product"), sections, footer=_main_button(words, links, status))
+        sections.append(section(_failures(words, links, status, rights), words("status.failures")))
+    return card("status", words("product"), sections, footer=_main_button(words, links, status, rights))
 
 
 def percent_settled(status: JobStatus) -> int:
@@ -72,23 +84,28 @@ def _situation(words: Words, status: JobStatus) -> list[str]:
     return [*lines, words("run.close")]
 
 
-def _main_button(words: Words, links: Links, status: JobStatus) -> Json:
+def _main_button(words: Words, links: Links, status: JobStatus, rights: Rights) -> Json:
     if status.status in OVER:
         return links.button(words("status.new"), "new")
-    if status.status == "paused":
+    if status.status == "paused" and rights.commands:
         return links.button(words("status.resume"), "resume")
     return links.button(words("status.refresh"), "refresh")
 
 
-def _controls(words: Words, links: Links, status: JobStatus) -> list[Json]:
-    row = [] if status.status in {"queued", "running"} else [links.button(words("status.refresh"), "refresh")]
-    if status.status in {"queued", "running"}:
+def _controls(words: Words, links: Links, status: JobStatus, rights: Rights) -> list[Json]:
+    row, over = [], status.status in OVER
+    if over or (status.status == "paused" and rights.commands):  # else it is the main button
+        row.append(links.button(words("status.refresh"), "refresh"))
+    if status.status in {"queued", "running"} and rights.commands:
         row.append(links.button(words("status.pause"), "pause"))
-    if status.status not in OVER:
+    if not over and rights.commands:
         row.append(links.button(words("status.cancel"), "cancel"))
     if status.results_link:
         row.append(link_button(words("status.results"), status.results_link))
-    return [buttons(row)]
+    if rights.admin:
+        row.append(links.button(words("admin.show"), "admin"))
+    shown = [buttons(row)] if row else []
+    return shown if over or rights.commands else [paragraph(words("status.not_yours")), *shown]
 
 
 def _as_of(words: Words, status: JobStatus) -> str:
@@ -125,8 +142,8 @@ def _details(words: Words, status: JobStatus) -> list[str]:
     return lines
 
 
-def _failures(words: Words, links: Links, status: JobStatus) -> list[Json]:
-    over = status.status in OVER
+def _failures(words: Words, links: Links, status: JobStatus, rights: Rights) -> list[Json]:
+    over = status.status in OVER and rights.commands
     several = len(status.failures) > 1
     widgets = [
         captioned(

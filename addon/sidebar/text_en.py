@@ -9,6 +9,8 @@ TEXTS: dict[str, str] = {
     "failed_row.many": "{n} failed rows",
     "call.one": "{n} call",
     "call.many": "{n} calls",
+    "job.one": "{n} run",
+    "job.many": "{n} runs",
     "column.one": "{n} column",
     "column.many": "{n} columns",
     "tab.one": "{n} tab",
@@ -99,6 +101,20 @@ TEXTS: dict[str, str] = {
     "status.group_more": "{count}: row {numbers} …",
     "status.retry_all": "Retry {rows}",
     "status.retry_group": "Retry",
+    "status.not_yours": "Somebody else started this run. They, or an administrator, can pause, resume or "
+    "cancel it.",
+    # administrators' card
+    "admin.title": "All runs",
+    "admin.show": "All runs",
+    "admin.waiting": "Waiting for a person: {jobs}",
+    "admin.started": "Started {time}, {rows}",
+    "admin.open": "Open the spreadsheet",
+    "admin.test": "Test the model",
+    "trial.text": "The model answered in {seconds} s.",
+    "trial.cost": "1,000 such rows cost about ${cost}.",
+    "trial.transient": "The model gave no usable answer this time. Try again in a minute.",
+    "trial.other": "The model answered, but with no summary. Ask the person who runs this add-on to check "
+    "the model settings.",
     # short messages after a click
     "said.started": "Started. You can close this panel; it goes on.",
     "said.already": "A run is already going on in this spreadsheet. Here it is.",
@@ -126,8 +142,8 @@ TEXTS: dict[str, str] = {
     "Press Resume later.",
     "reason.model_silent": "The model has not answered for a long time. Press Resume later; if it happens "
     "again, tell the person who runs this add-on.",
-    "reason.access_removed": "The add-on can no longer open this spreadsheet. Share it with the add-on "
-    "again and press Resume; or press Cancel and start again, which shares it by itself.",
+    "reason.access_removed": "The add-on can no longer open this spreadsheet or its results. Press Resume in "
+    "the spreadsheet to give it access again; or press Cancel.",
     "reason.sheet_gone": "The tab was deleted. Undo that, then press Resume; or press Cancel and start "
     "again on another tab.",
     "reason.column_gone": "A column of this run was renamed or deleted. Give it its old title back, then "
@@ -139,6 +155,11 @@ TEXTS: dict[str, str] = {
     "tabs you do not need, then press Resume.",
     "reason.sharing_refused": "Your organisation does not let the add-on be given access to this "
     "spreadsheet. Ask your Google Workspace administrator to allow it, then press Resume.",
+    "reason.resharing_refused": "You may edit this spreadsheet, but not share it. Ask its owner to let "
+    "editors share it, then press Resume.",
+    "reason.spreadsheet_trashed": "This spreadsheet is in the bin. Restore it in Google Drive, then press "
+    "Resume.",
+    "reason.results_trashed": "The results are in the bin of Google Drive. Restore them, then press Resume.",
     "reason.api_refused": "Google refused a request of the add-on. Press Resume once; if it happens again, "
     "tell the person who runs this add-on.",
     "reason.run_file_gone": "The file with the instructions of this run was deleted from your Drive. Put "
@@ -184,6 +205,8 @@ TEXTS: dict[str, str] = {
     "command.another_job_active": "Another run is going on in this spreadsheet. Wait until it ends, or "
     "cancel it, then try again.",
     "command.still_running": "The run is still going on. Retry the rows that failed when it has ended.",
+    "command.not_yours": "Somebody else started this run, so nothing was changed. Ask them or an "
+    "administrator.",
     "command.other": "That is not possible at the moment, so nothing was changed. Press Refresh.",
     # why Google stopped a click: who must do what
     "blocked.access_removed": "The add-on may not open this spreadsheet. Finished summaries are safe. "
@@ -199,6 +222,13 @@ TEXTS: dict[str, str] = {
     "blocked.sharing_refused": "This spreadsheet could not be shared with the add-on. Your sheet and "
     "finished summaries are safe. Check that you may share it; if you may, ask your Google Workspace "
     "administrator to allow it. Then try again.",
+    "blocked.resharing_refused": "You may edit this spreadsheet, but not share it, and the add-on needs "
+    "access to it. Your sheet and finished summaries are safe. Ask its owner to let editors share it, then "
+    "try again.",
+    "blocked.spreadsheet_trashed": "This spreadsheet is in the bin. Your sheet and finished summaries are "
+    "safe. Restore it in Google Drive, then try again.",
+    "blocked.results_trashed": "The results are in the bin of Google Drive. Your sheet and finished "
+    "summaries are safe. Restore them, then try again.",
     "blocked.api_refused": "Google refused a request of the add-on. Your sheet and finished summaries are "
     "safe. Try again once; if it happens again, tell the person who runs this add-on.",
     "blocked.other": "Google refused the request. Your sheet and finished summaries are safe. Check that "
@@ -213,6 +243,7 @@ TEXTS: dict[str, str] = {
     "a minute.",
     "error.file_gone": "The spreadsheet or one of its files was not found. Finished summaries are safe. "
     "Check that it was not deleted and that you can open it, then try again.",
+    "error.admins_only": "Only administrators of this add-on may see that.",
     "error.unexpected": "Something went wrong in the add-on. Your sheet and finished summaries are safe. "
     "Try again; if it happens again, give the person who runs this add-on the number {reference}.",
     # help card

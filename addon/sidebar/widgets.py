@@ -24,12 +24,17 @@ Action = Literal[
     "retry",
     "new",
     "help",
+    "admin",
+    "test-model",
 ]
 ACTIONS: tuple[Action, ...] = get_args(Action)
 TRIGGERS: tuple[Action, ...] = ("home", "file-granted")
 """Actions that the manifest's triggers call; every other one is a click."""
 ROUTES: tuple[str, ...] = tuple(f"/sidebar/{action}" for action in ACTIONS)
 """Path of every route that a button, an input or the manifest may name."""
+
+FROM_ADMIN = "fromAdmin"
+"""Parameter of buttons on the administrators' card. It proves nothing: only administrators may use it."""
 
 MAX_ITEMS = 100
 """Items a selection may have; ``google.apps.card.v1.SelectionInput.items``: "Supports up to 100 items"."""

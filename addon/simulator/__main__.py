@@ -50,7 +50,8 @@ def main(arguments: list[str] | None = None) -> int:
         except WorkbookError as error:
             print(f"simulator: {error}", file=sys.stderr)
             return 1
-        print(json.dumps({"url": simulator.url, "spreadsheets": opened}), flush=True)
+        ready = {"url": simulator.url, "spreadsheets": opened, "environment": simulator.service_environment}
+        print(json.dumps(ready), flush=True)
         stopping.wait()
     return 0
 

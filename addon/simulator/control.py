@@ -1,4 +1,4 @@
-"""The simulator's own routes, for tests and tools in other processes; they need the system token."""
+"""The simulator's own routes, for tests and tools in other processes; they need the operator token."""
 
 from typing import Any, cast
 
@@ -21,10 +21,10 @@ class Control:
         self._queue = queue
 
     def authenticate(self) -> None:
-        """Refuse a request without the system token."""
+        """Refuse a request without the operator token."""
         scheme, _, token = request.headers.get("Authorization", "").partition(" ")
-        if scheme != "Bearer" or not same(token, self._identity.system_token):
-            raise Refusal(401, "This needs the system token of identity.json.")
+        if scheme != "Bearer" or not same(token, self._identity.operator_token):
+            raise Refusal(401, "This needs the operator token of identity.json.")
 
     @route("GET", "/counts")
     def show_counts(self) -> Response:

@@ -3,11 +3,13 @@
 import http.client
 import logging
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from google.cloud.tasks_v2 import types as cloud
 
+from addon.simulator.identity import SCHEDULER_ACCOUNT
 from addon.simulator.transport import hang_up
 
 logger = logging.getLogger(__name__)
@@ -39,8 +41,11 @@ class Attempt:
     answers: int
     previous: int | None
 
-    def headers(self, token: str) -> dict[str, str]:
-        """All headers of the request but ``Host`` and ``Content-Length``."""
+    def headers(self, sign: Callable[[str, str], str]) -> dict[str, str]:
+        """All headers of the request but ``Host`` and ``Content-Length``.
+
+        ``sign`` makes an ID token for an audience and a service account.
+        """
         request = self.task.http_request
         result = {
             name: value
@@ -62,7 +67,9 @@ class Attempt:
                 "X-CloudTasks-TaskRetryReason": "",
             }
         if cloud.HttpRequest.pb(request).HasField("oidc_token"):
-            result["Authorization"] = f"Bearer {token}"
+            account = request.oidc_token.service_account_email
+            audience = request.oidc_token.audience or request.url
+            result["Authorization"] = f"Bearer {sign(audience, account)}"
         return result
 
 
@@ -71,12 +78,12 @@ class Courier:
 
     Parameters
     ----------
-    token
-        What proves to the service that the simulator calls.
+    sign
+        Makes an ID token for an audience and a service account.
     """
 
-    def __init__(self, token: str) -> None:
-        self._token = token
+    def __init__(self, sign: Callable[[str, str], str]) -> None:
+        self._sign = sign
         self._open: set[http.client.HTTPConnection] = set()
         self._lock = threading.Lock()
         self._ended = False
@@ -85,14 +92,14 @@ class Courier:
         """Deliver, and stop listening after ``deadline`` seconds: the service may go on all the same."""
         request = attempt.task.http_request
         method = cloud.HttpMethod(request.http_method).name
-        return self.request(method, request.url, bytes(request.body), attempt.headers(self._token), deadline)
+        return self.request(method, request.url, bytes(request.body), attempt.headers(self._sign), deadline)
 
-    def sweep(self, url: str, deadline: float) -> int:
+    def schedule(self, url: str, audience: str, deadline: float) -> int:
         """Call ``url`` as Cloud Scheduler would."""
         headers = {
             "User-Agent": "Google-Cloud-Scheduler",
             "Content-Type": "application/json",
-            "Authorization": f"Bearer {self._token}",
+            "Authorization": f"Bearer {self._sign(audience, SCHEDULER_ACCOUNT)}",
         }
         return self.request("POST", url, b"{}", headers, deadline)
 

@@ -1,14 +1,19 @@
 """Drive v3 over HTTP: files."""
 
+from dataclasses import replace
+
 from flask import Response, g, request
 
 from addon.simulator import uploads
 from addon.simulator.drivefiles import Keeper
 from addon.simulator.drivequery import query
-from addon.simulator.errors import invalid, unsupported
+from addon.simulator.errors import Refusal, invalid, unsupported
+from addon.simulator.filemeta import File, permission_id
 from addon.simulator.files import Files
 from addon.simulator.gate import answer, route
 from addon.simulator.identity import Identity
+from addon.simulator.reach import knows_drives, reach
+from addon.simulator.scopes import app_files_only
 
 
 class Drive:
@@ -52,11 +57,15 @@ class Drive:
         if file_id is None:
             self._keeper.check_new(g.body or {})
         else:
-            self._files.get(file_id, g.caller.email, "writer")
+            file = reach(self._files, file_id, "writer")
+            self._files.check_storage(file.owner)
         mime_type = request.headers.get("X-Upload-Content-Type", "application/octet-stream")
         upload_id = self._sessions.open(uploads.Session(file_id, g.body or {}, mime_type, g.caller.email))
         response = Response(status=200)
-        response.headers["Location"] = f"{self._url}{request.path}?uploadType=resumable&upload_id={upload_id}"
+        kept = "&supportsAllDrives=true" if knows_drives() else ""
+        response.headers["Location"] = (
+            f"{self._url}{request.path}?uploadType=resumable{kept}&upload_id={upload_id}"
+        )
         return response
 
     @route("PUT", "/upload/drive/v3/files")
@@ -81,29 +90,56 @@ class Drive:
 
     @route("GET", "/drive/v3/files/<file_id>", "drive.read")
     def get(self, file_id: str) -> Response:
-        file = self._files.get(file_id, g.caller.email)
+        file = reach(self._files, file_id)
         if request.args.get("alt") == "media":
             return Response(self._files.read(file_id), content_type=file.mime_type)
         return self._keeper.answer(file_id)
 
     @route("DELETE", "/drive/v3/files/<file_id>", "drive.update")
     def delete(self, file_id: str) -> Response:
-        self._files.remove(self._files.get(file_id, g.caller.email, "owner"))
+        self._keeper.delete(file_id)
         return Response(status=204)
 
     @route("GET", "/drive/v3/files", "drive.read")
     def find(self) -> Response:
         for parameter in ("orderBy", "pageToken", "driveId"):
             if parameter in request.args:
-                raise unsupported(f"self._files.list with {parameter}")
+                raise unsupported(f"files.list with {parameter}")
         wanted = query(request.args.get("q", ""))
         shown_before = self._files.now() - self._files.list_lag
         found = [
             self._keeper.shown(file)
-            for file in self._files.list()
-            if file.created <= shown_before and self._files.role(file, g.caller.email) and wanted(file)
+            for file in map(self._with_folder_trash, self._files.list())
+            if file.created <= shown_before and self._listed(file) and wanted(file)
         ]
         size = int(request.args.get("pageSize", "100"))
         if len(found) > size:
-            raise unsupported("self._files.list with more than one page of results")
+            raise unsupported("files.list with more than one page of results")
         return answer({"kind": "drive#fileList", "incompleteSearch": False, "files": found})
+
+    def _listed(self, file: File) -> bool:
+        if file.drive is not None and (
+            file.id == file.drive
+            or not knows_drives()
+            or request.args.get("includeItemsFromAllDrives") != "true"
+        ):
+            return False
+        if self._files.role(file, g.caller.email) is None:
+            return False
+        return not app_files_only(g.caller, request) or self._files.granted(file.id, g.caller.email)
+
+    def _with_folder_trash(self, file: File) -> File:
+        return replace(file, trashed=self._files.is_trashed(file))
+
+    @route("GET", "/drive/v3/about", "drive.read")
+    def about(self) -> Response:
+        if g.mask is None:
+            words = "The 'fields' parameter is required for this method."
+            raise Refusal(400, words, reason="required", location="fields")
+        user = {
+            "kind": "drive#user",
+            "me": True,
+            "permissionId": permission_id(g.caller.email),
+            "emailAddress": g.caller.email,
+        }
+        return answer({"kind": "drive#about", "user": user})

@@ -42,6 +42,8 @@ class Refusal(Exception):
         What a Drive parameter error points at, such as ``fields``.
     status
         The canonical status word, where it is not the usual one for ``code``.
+    word
+        Google's exact reason in ``details``, for what every API says alike.
     """
 
     def __init__(
@@ -53,6 +55,7 @@ class Refusal(Exception):
         location: str | None = None,
         status: str | None = None,
         headers: Mapping[str, str] | None = None,
+        word: str | None = None,
     ) -> None:
         super().__init__(message)
         self.code = code
@@ -61,10 +64,14 @@ class Refusal(Exception):
         self.location = location
         self.status = status or _STATUS.get(code, "UNKNOWN")
         self.headers = dict(headers or {})
+        self.word = word
 
     def body(self, path: str) -> dict[str, Any]:
         """The JSON answer for a request to ``path``: Drive and the others differ."""
         error: dict[str, Any] = {"code": self.code, "message": self.message}
+        if self.word is not None:
+            info = {"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": self.word}
+            error |= {"status": self.status, "details": [info | {"domain": "googleapis.com"}]}
         if "/drive/v3" not in path:
             return {"error": error | {"status": self.status}}
         reason = self.reason or _DRIVE_REASON.get(self.code, "unknown")

@@ -11,6 +11,9 @@ FOLDER = "application/vnd.google-apps.folder"
 SPREADSHEET = "application/vnd.google-apps.spreadsheet"
 GOOGLE_TYPES = "application/vnd.google-apps."
 
+ROLES = ("reader", "commenter", "writer", "fileOrganizer", "organizer", "owner")
+"""The weakest first. The two organizers are for shared drives; what is in one has no owner."""
+
 _PROPERTY_BYTES = 124
 """Most UTF-8 bytes of an app property's key and value together (Drive guide on custom file properties)."""
 _PROPERTIES = 30
@@ -19,7 +22,21 @@ _PROPERTIES = 30
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """A file's metadata. ``blob`` names its content in the state folder; Google's own formats have none."""
+    """A file's metadata.
+
+    Parameters
+    ----------
+    owner
+        E-mail address; empty for what is in a shared drive, which nobody owns.
+    trashed
+        By itself; what is in a folder in the trash is trashed too.
+    blob
+        Names the content in the state folder; Google's own formats have none.
+    drive
+        The shared drive it is in.
+    writers_can_share
+        Whether others than the owner may share it.
+    """
 
     id: str
     owner: str
@@ -36,15 +53,28 @@ class File:
     size: int | None = None
     md5: str | None = None
     sha256: str | None = None
+    drive: str | None = None
+    writers_can_share: bool = True
 
 
 @dataclass(frozen=True, slots=True)
 class Permission:
-    """What somebody may do with a file: ``owner``, ``writer``, ``commenter`` or ``reader``."""
+    """What somebody may do with a file, by one of `ROLES`; ``file`` is where it was given."""
 
     id: str
     email: str
     role: str
+    file: str
+
+
+def at_least(role: str | None, needed: str) -> bool:
+    """Whether a role may do all that ``needed`` may."""
+    return role is not None and ROLES.index(role) >= ROLES.index(needed)
+
+
+def domain_of(email: str) -> str:
+    """The organisation an address belongs to."""
+    return email.rpartition("@")[2].lower()
 
 
 def permission_id(email: str) -> str:
@@ -55,6 +85,11 @@ def permission_id(email: str) -> str:
 def not_found(file_id: str) -> Refusal:
     """Drive's answer for a file that is not there, and equally for one that the caller may not see."""
     return Refusal(404, f"File not found: {file_id}.", location="fileId")
+
+
+def insufficient() -> Refusal:
+    """Drive's answer for a file that the caller may see, but not use like this."""
+    return Refusal(403, "The user does not have sufficient permissions for this file.")
 
 
 def new_id(length: int = 33) -> str:

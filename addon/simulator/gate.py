@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 from flask import Blueprint, Flask, Response, current_app, g, jsonify, request
 from werkzeug.exceptions import HTTPException
 
+from addon.simulator import scopes
 from addon.simulator.errors import Refusal
 from addon.simulator.faults import Counts, Fault, Faults, Kind, Quota
 from addon.simulator.fieldmask import parse_fields, select
@@ -58,7 +59,7 @@ class Gate:
     """Lets requests through to the views, or refuses them as Google does.
 
     A view finds the caller in ``g.caller``, the JSON body (of an upload: its metadata) in ``g.body`` and the
-    field mask in ``g.mask``.
+    field mask in ``g.mask``. ``granted`` tells whether a file (by id) is granted to the add-on by a person.
     """
 
     identity: Identity
@@ -66,6 +67,7 @@ class Gate:
     faults: Faults
     counts: Counts
     quota: Quota
+    granted: Callable[[str, str], bool]
     stopping: threading.Event
 
     def install(self, app: Flask) -> None:
@@ -138,6 +140,7 @@ class Gate:
             ]
             if request.method != "PUT":  # a part of a resumable upload
                 self.schema.check(request.method, path, query, g.body, g.mask)
+            scopes.check(g.caller, request, g.body, self.granted)
 
     def _after(self, response: Response) -> Response:
         fault: Fault | None = g.get("fault")

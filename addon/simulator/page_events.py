@@ -5,13 +5,14 @@ here and never reach the browser.
 """
 
 import re
-import threading
+from collections.abc import Sequence
 from typing import Any, Protocol
 
 import requests
 
 from addon.simulator.errors import Refusal, invalid
-from addon.simulator.identity import Identity
+from addon.simulator.files import Files
+from addon.simulator.identity import CLIENT_ID, SYSTEM_ACCOUNT, Identity
 from addon.simulator.workbook import Workbook
 from addon.simulator.workbooks import Workbooks
 
@@ -20,8 +21,11 @@ Json = dict[str, Any]
 ANSWER_SECONDS = 30.0
 """How long Workspace waits for an answer, as developers report it; Google documents no figure."""
 
-SCOPES = tuple(
-    f"https://www.googleapis.com/auth/{name}" for name in ("drive.file", "userinfo.email", "script.locale")
+EMAIL_SCOPE = "https://www.googleapis.com/auth/userinfo.email"
+SCOPES = (
+    "https://www.googleapis.com/auth/drive.file",
+    EMAIL_SCOPE,
+    "https://www.googleapis.com/auth/script.locale",
 )
 _TRIGGERS = {"homepage": "home", "fileGranted": "file-granted"}
 _LOCALE = re.compile(r"[A-Za-z]{2,3}([-_][A-Za-z0-9]{2,8}){0,3}")
@@ -35,6 +39,10 @@ class Google(Protocol):
         """All workbooks."""
 
     @property
+    def files(self) -> Files:
+        """All files, and which of them are granted to the add-on."""
+
+    @property
     def identity(self) -> Identity:
         """Who the local user is, and what proves that Workspace calls."""
 
@@ -44,15 +52,10 @@ class Google(Protocol):
 
 
 class Workspace:
-    """Sends events to the add-on. Safe to share between threads.
-
-    A file grant lasts as long as this object, like one in Google lasts until it is withdrawn.
-    """
+    """Sends events to the add-on. Safe to share between threads."""
 
     def __init__(self, google: Google) -> None:
         self._google = google
-        self._granted: set[str] = set()
-        self._lock = threading.Lock()
 
     def send(self, workbook: Workbook, body: Json) -> Json:
         """Post the event the page asks for and return what the add-on made of it.
@@ -68,17 +71,13 @@ class Workspace:
         kind = str(body.get("kind"))
         url = self._url(kind, body.get("function"))
         spreadsheet_id = workbook.spreadsheet_id
-        with self._lock:
-            if kind == "fileGranted":
-                self._granted.add(spreadsheet_id)
-            granted = spreadsheet_id in self._granted
+        email = self._google.identity.user.email
+        if kind == "fileGranted":
+            self._google.files.grant(spreadsheet_id, email)
+        granted = self._google.files.granted(spreadsheet_id, email)
         event = {
             "commonEventObject": _common(body, workbook, with_form=kind == "click"),
-            "authorizationEventObject": {
-                "userOAuthToken": self._google.identity.user.token,
-                "systemIdToken": self._google.identity.system_token,
-                "authorizedScopes": list(SCOPES),
-            },
+            "authorizationEventObject": authorization(self._google.identity, url),
             "sheets": {"addonHasFileScopePermission": granted},
         }
         if granted:
@@ -99,7 +98,7 @@ class Workspace:
         return str(function) if service else ""
 
     def _post(self, url: str, event: Json) -> Json:
-        proof = {"Authorization": f"Bearer {self._google.identity.system_token}"}
+        proof = {"Authorization": f"Bearer {event['authorizationEventObject']['systemIdToken']}"}
         try:
             with requests.Session() as session:
                 session.trust_env = False  # no proxy stands between us and the loopback
@@ -116,6 +115,19 @@ class Workspace:
             return {"answer": answer.json()}
         except ValueError:
             return {"problem": "not_json"}
+
+
+def authorization(identity: Identity, url: str, scopes: Sequence[str] = SCOPES) -> Json:
+    """The ``authorizationEventObject`` of a call of ``url`` by the local user, who has granted ``scopes``."""
+    email = identity.user.email
+    said: Json = {
+        "userOAuthToken": identity.issue(email, scopes),
+        "systemIdToken": identity.id_token(url, SYSTEM_ACCOUNT),
+        "authorizedScopes": list(scopes),
+    }
+    if EMAIL_SCOPE in scopes:
+        said["userIdToken"] = identity.id_token(CLIENT_ID, email)
+    return said
 
 
 def _common(body: Json, workbook: Workbook, *, with_form: bool) -> Json:

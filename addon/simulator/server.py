@@ -1,4 +1,4 @@
-"""The simulator as a whole: Sheets, Drive and Cloud Tasks behind one loopback port."""
+"""The simulator as a whole: Sheets, Drive, Cloud Tasks and sign-in behind one loopback port."""
 
 import logging
 import threading
@@ -16,9 +16,18 @@ from addon.simulator.control import Control
 from addon.simulator.delivery import Courier
 from addon.simulator.drive import Drive
 from addon.simulator.faults import Counts, Faults, Quota
+from addon.simulator.filecontrol import FileControl
 from addon.simulator.files import Files
 from addon.simulator.gate import Gate, mount
-from addon.simulator.identity import load_identity
+from addon.simulator.identity import (
+    CLIENT_ID,
+    SCHEDULER_ACCOUNT,
+    SYSTEM_ACCOUNT,
+    TASKS_ACCOUNT,
+    load_identity,
+    write_worker_file,
+)
+from addon.simulator.oauth import OAuth
 from addon.simulator.schema import Schema
 from addon.simulator.sharing import Sharing
 from addon.simulator.sheets import Sheets
@@ -44,7 +53,7 @@ class Simulator:
     port
         Where it listens on 127.0.0.1; 0 for any free port.
     sweep
-        Seconds between calls of ``<service>/tasks/sweep``; ``None`` for no calls.
+        Seconds between calls of ``<service>/schedule/sweep``; ``None`` for no calls.
     quota
         Reads, and writes, per minute and caller that Sheets allows (Google: 60); ``None`` for any number.
     clock
@@ -68,7 +77,7 @@ class Simulator:
         self._stopping = threading.Event()
         self._counts = Counts()
         self._schema = Schema()
-        self._sweep = (f"{service}/tasks/sweep", sweep) if service and sweep else None
+        self._sweep = sweep if service else None
         self._threads: list[threading.Thread] = []
         self.identity_file = self._state.folder / "identity.json"
         self.identity = load_identity(self.identity_file)
@@ -76,28 +85,41 @@ class Simulator:
         self.quota = Quota(quota, clock)
         self.files = Files(self._state, clock)
         self.workbooks = Workbooks(self._state, self.files, self.identity.user.email)
-        self._courier = Courier(self.identity.task_token)
+        self._courier = Courier(self.identity.id_token)
         self.queue = TaskQueue(self._state, self._courier, self.faults, self._counts, clock)
         app = Flask("addon.simulator", static_folder=None)
         app.json.sort_keys = False  # type: ignore[attr-defined]
         app.json.ensure_ascii = False  # type: ignore[attr-defined]
         self._server = Server(app, port)
         self.url = f"http://{LOOPBACK}:{self._server.server_port}"
+        self.worker_file = self._state.folder / "worker-key.json"
+        write_worker_file(self.worker_file, self.identity, f"{self.url}/token")
+        self.oauth = OAuth(self.identity)
         self._route(app)
 
     def _route(self, app: Flask) -> None:
-        Gate(self.identity, self._schema, self.faults, self._counts, self.quota, self._stopping).install(app)
+        Gate(
+            self.identity,
+            self._schema,
+            self.faults,
+            self._counts,
+            self.quota,
+            self.files.granted,
+            self._stopping,
+        ).install(app)
         sheets = Sheets(self.workbooks, self.files, self.url)
         app.register_blueprint(mount("sheets", sheets, "/v4/spreadsheets"))
         app.register_blueprint(mount("drive", Drive(self.files, self.identity, self.url)))
         sharing = Sharing(self.files)
         app.register_blueprint(mount("sharing", sharing, "/drive/v3/files/<file_id>/permissions"))
         app.register_blueprint(mount("tasks", Tasks(self.queue)))
+        app.register_blueprint(mount("oauth", self.oauth))
         app.register_blueprint(mount("view", View(self.files, self.workbooks)))
         control = Control(self.identity, self.faults, self._counts, self.queue)
-        controls = mount("control", control, "/simulator")
-        controls.before_request(control.authenticate)
-        app.register_blueprint(controls)
+        for name, views in {"control": control, "filecontrol": FileControl(self.files)}.items():
+            controls = mount(name, views, "/simulator")
+            controls.before_request(control.authenticate)
+            app.register_blueprint(controls)
         app.register_blueprint(page_routes.blueprint(self))
 
     @property
@@ -121,7 +143,7 @@ class Simulator:
         )
         if self._sweep is not None:
             self._threads.append(
-                threading.Thread(target=self._sweep_on, args=self._sweep, name="sweep", daemon=True)
+                threading.Thread(target=self._sweep_on, args=(self._sweep,), name="sweep", daemon=True)
             )
         for thread in self._threads:
             thread.start()
@@ -137,9 +159,27 @@ class Simulator:
             thread.join()
         self._state.close()
 
-    def _sweep_on(self, url: str, seconds: float) -> None:
+    @property
+    def service_environment(self) -> dict[str, str]:
+        """The settings of a service whose Google this simulator is."""
+        return {
+            "ADDON_SHEETS_ENDPOINT": self.url,
+            "ADDON_DRIVE_ENDPOINT": self.url,
+            "ADDON_TASKS_ENDPOINT": self.url,
+            "ADDON_CERTS_URL": f"{self.url}/oauth2/v1/certs",
+            "ADDON_SYSTEM_ACCOUNT": SYSTEM_ACCOUNT,
+            "ADDON_CLIENT_ID": CLIENT_ID,
+            "ADDON_WORKER_ACCOUNT": self.identity.worker.email,
+            "ADDON_TASKS_ACCOUNT": TASKS_ACCOUNT,
+            "ADDON_SCHEDULER_ACCOUNT": SCHEDULER_ACCOUNT,
+            "ADDON_CREDENTIALS": str(self.worker_file),
+            **({"ADDON_BASE_URL": self.service} if self.service else {}),
+        }
+
+    def _sweep_on(self, seconds: float) -> None:
+        url, audience = f"{self.service}/schedule/sweep", f"{self.service}/schedule"
         while not self._stopping.wait(seconds):
-            status = self._courier.sweep(url, deadline=60.0)
+            status = self._courier.schedule(url, audience, deadline=60.0)
             if status >= 300:
                 logger.info("The sweep was answered with %s.", status)
 

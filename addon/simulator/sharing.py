@@ -6,9 +6,13 @@ from flask import Response, g, request
 
 from addon.simulator.drivefiles import show_permission
 from addon.simulator.errors import Refusal, unsupported
-from addon.simulator.filemeta import permission_id
+from addon.simulator.filemeta import ROLES, File, insufficient, permission_id
 from addon.simulator.files import Files
 from addon.simulator.gate import answer, route
+from addon.simulator.reach import reach
+
+_FILE_ROLES = ("reader", "commenter", "writer")
+"""What a file's permission may be; that organizers of a single folder exist is left out."""
 
 
 class Sharing:
@@ -19,7 +23,7 @@ class Sharing:
 
     @route("POST", "", "drive.share")
     def create(self, file_id: str) -> Response:
-        file = self._files.get(file_id, g.caller.email, "writer")
+        file = self._shareable(file_id)
         body: dict[str, Any] = g.body or {}
         role, email = body.get("role"), body.get("emailAddress")
         if body.get("type") is None or role is None:
@@ -30,15 +34,23 @@ class Sharing:
             raise Refusal(
                 400, "The permission type field requires an emailAddress.", reason="invalidSharingRequest"
             )
-        if role not in {"reader", "commenter", "writer"}:
+        if role not in (ROLES[:-1] if file.id == file.drive else _FILE_ROLES):
             raise Refusal(403, "The specified role cannot be given here.", reason="invalidSharingRequest")
         if email.lower() == file.owner.lower():
             raise Refusal(403, "The owner of a file cannot be removed.", reason="cannotRemoveOwner")
+        self._files.check_sharing(file, g.caller.email, email)
         return _shown(show_permission(self._files.share(file, email, role)))
 
     @route("GET", "", "drive.read")
     def find(self, file_id: str) -> Response:
-        file = self._files.get(file_id, g.caller.email)
+        """For those who may share the file; in a shared drive for whoever sees it.
+
+        So it was measured on folders of a My Drive, where ``capabilities.canShare`` told every answer
+        beforehand. That a shared drive is open to its readers comes from one report only.
+        """
+        file = reach(self._files, file_id)
+        if file.drive is None and not self._files.may_share(file, g.caller.email):
+            raise insufficient()
         if "pageToken" in request.args:
             raise unsupported("permissions.list with pageToken")
         found = [show_permission(item) for item in self._files.permissions(file)]
@@ -49,7 +61,7 @@ class Sharing:
     @route("DELETE", "/<identifier>", "drive.share")
     def delete(self, file_id: str, identifier: str) -> Response:
         own = identifier == permission_id(g.caller.email)  # anybody may give up their own access
-        file = self._files.get(file_id, g.caller.email, "reader" if own else "writer")
+        file = reach(self._files, file_id) if own else self._shareable(file_id)
         if identifier == permission_id(file.owner):
             raise Refusal(403, "The owner of a file cannot be removed.", reason="cannotRemoveOwner")
         if self._files.unshare(file, identifier):
@@ -59,6 +71,12 @@ class Sharing:
                 403, "Cannot delete a permission that a folder gives.", reason="cannotDeletePermission"
             )
         raise Refusal(404, f"Permission not found: {identifier}.", location="permissionId")
+
+    def _shareable(self, file_id: str) -> File:
+        file = reach(self._files, file_id)
+        if not self._files.may_share(file, g.caller.email):
+            raise insufficient()
+        return file
 
 
 def _shown(permission: dict[str, Any]) -> Response:

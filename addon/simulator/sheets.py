@@ -6,7 +6,7 @@ from flask import Response, g, request
 
 from addon.simulator import a1
 from addon.simulator.errors import Refusal, invalid, unsupported
-from addon.simulator.filemeta import SPREADSHEET
+from addon.simulator.filemeta import SPREADSHEET, at_least
 from addon.simulator.files import Files
 from addon.simulator.gate import answer, route
 from addon.simulator.grid import Area, Sheet
@@ -29,8 +29,8 @@ class Sheets:
         file = self._files.find(spreadsheet_id)
         if file is None or file.mime_type != SPREADSHEET:
             raise Refusal(404, "Requested entity was not found.")
-        role = self._files.role(file, g.caller.email)
-        if role is None or (needed == "writer" and role not in {"writer", "owner"}):
+        role = self._files.admit(file, g.caller.email)
+        if not at_least(role, needed):
             raise Refusal(403, "The caller does not have permission")
         return self._workbooks.get(spreadsheet_id), Editor(g.caller.email, role == "owner")
 

@@ -26,11 +26,14 @@ CREATE TABLE IF NOT EXISTS files (
     id TEXT PRIMARY KEY, owner TEXT NOT NULL, name TEXT NOT NULL, mime_type TEXT NOT NULL,
     description TEXT NOT NULL, parents TEXT NOT NULL, app_properties TEXT NOT NULL, trashed INTEGER NOT NULL,
     version INTEGER NOT NULL, created REAL NOT NULL, modified REAL NOT NULL,
-    blob TEXT, size INTEGER, md5 TEXT, sha256 TEXT
+    blob TEXT, size INTEGER, md5 TEXT, sha256 TEXT,
+    drive TEXT, writers_can_share INTEGER NOT NULL DEFAULT 1
 );
 CREATE TABLE IF NOT EXISTS permissions (
     file TEXT NOT NULL, id TEXT NOT NULL, email TEXT NOT NULL, role TEXT NOT NULL, PRIMARY KEY (file, id)
 );
+CREATE TABLE IF NOT EXISTS drives (id TEXT PRIMARY KEY, domain TEXT NOT NULL, restrictions TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS app_files (file TEXT NOT NULL, email TEXT NOT NULL, PRIMARY KEY (file, email));
 CREATE TABLE IF NOT EXISTS generated_ids (id TEXT PRIMARY KEY, email TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS tasks (
     name TEXT PRIMARY KEY, task BLOB, due REAL NOT NULL, attempts INTEGER NOT NULL, answers INTEGER NOT NULL,
@@ -38,6 +41,9 @@ CREATE TABLE IF NOT EXISTS tasks (
 );
 CREATE INDEX IF NOT EXISTS waiting_tasks ON tasks (due) WHERE gone IS NULL;
 """
+
+_LATER_COLUMNS = {"drive": "TEXT", "writers_can_share": "INTEGER NOT NULL DEFAULT 1"}
+"""Columns of ``files`` that its first version did not have."""
 
 
 class StateInUse(Exception):
@@ -86,6 +92,14 @@ class State:
         self._connection.execute("PRAGMA journal_mode = WAL")
         self._connection.execute("PRAGMA synchronous = FULL")
         self._connection.executescript(_TABLES)
+        self._add_columns()
+
+    def _add_columns(self) -> None:
+        """Give a folder made by an earlier version the columns it lacks."""
+        present = {row[1] for row in self._connection.execute("PRAGMA table_info(files)")}
+        for name, kind in _LATER_COLUMNS.items():
+            if name not in present:
+                self._connection.execute(f"ALTER TABLE files ADD COLUMN {name} {kind}")
 
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:

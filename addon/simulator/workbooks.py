@@ -26,14 +26,14 @@ DEFAULT_GRID = (1000, 26)
 
 
 class Workbooks:
-    """The workbooks of one simulator; the local user owns them all.
+    """The workbooks of one simulator.
 
     Parameters
     ----------
     files
         Where each workbook is a file too.
     owner
-        E-mail address of the local user.
+        E-mail address of the local user, whose the workbooks are where nobody else is named.
     """
 
     def __init__(self, state: State, files: Files, owner: str) -> None:
@@ -53,12 +53,20 @@ class Workbooks:
         rows: Iterable[Sequence[str]] = (),
         sheet_title: str = "Sheet1",
         grid: tuple[int, int] = DEFAULT_GRID,
+        *,
+        owner: str | None = None,
+        parent: str | None = None,
     ) -> str:
         """Make a workbook with one sheet (id 0) that holds ``rows``, and return its id.
 
-        The grid is enlarged where ``rows`` need more than ``grid`` (rows, columns).
+        The grid is enlarged where ``rows`` need more than ``grid`` (rows, columns). The local user owns it
+        unless an ``owner`` is named, or the folder ``parent`` is in a shared drive.
         """
-        spreadsheet_id = self._files.add(self._owner, title, SPREADSHEET)
+        parents = [] if parent is None else [parent]
+        drive = None if parent is None else self._files.known(parent).drive
+        spreadsheet_id = self._files.add(
+            owner or self._owner, title, SPREADSHEET, parents=parents, drive=drive
+        )
         with self._state.transaction() as statements:
             statements.execute(
                 "INSERT INTO spreadsheets VALUES (?, 0, 'en_US', 'Etc/GMT', NULL, NULL, NULL)",

@@ -34,7 +34,7 @@ from addon.jobs.status import JobStatus, job_status  # noqa: E402
 from addon.llm.base import Outcome, Prompt, Text, Usage  # noqa: E402
 from addon.local import ServiceThread  # noqa: E402
 from addon.services import Services, build  # noqa: E402
-from addon.settings import Settings  # noqa: E402
+from addon.settings import Settings, with_environment  # noqa: E402
 from addon.store.documents import Documents  # noqa: E402
 
 
@@ -138,15 +138,9 @@ def product(rows: int, latency: float, settings: Settings) -> Iterator[Bench]:
         identity = json.loads(identity_file.read_text())
         google = ready["url"]
         services = build(
-            replace(
-                settings,
-                state=folder,
-                base_url=service.url,
-                sheets_endpoint=google,
-                drive_endpoint=google,
-                tasks_endpoint=google,
-                local_identity=identity_file,
-                project=f"bench-{uuid.uuid4().hex[:12]}",
+            with_environment(
+                replace(settings, state=folder, project=f"bench-{uuid.uuid4().hex[:12]}"),
+                ready["environment"],
             )
         )
         stack.callback(services.documents.close)
@@ -160,7 +154,7 @@ def product(rows: int, latency: float, settings: Settings) -> Iterator[Bench]:
             model,
             commits,
             google,
-            identity["system_token"],
+            identity["operator_token"],
             identity["user"]["token"],
             spreadsheet,
         )

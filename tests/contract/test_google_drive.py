@@ -28,7 +28,9 @@ def google() -> Iterator[Scripted]:
         yield scripted
     api_calls = [request for request in scripted.requests if "upload_id" not in request.query]
     assert [found for request in api_calls if (found := problems("drive.v3", request))] == []
-    shared_drives = [request for request in api_calls if not request.path.endswith("/generateIds")]
+    shared_drives = [
+        request for request in api_calls if not request.path.endswith(("/generateIds", "/about"))
+    ]
     assert all(request.query["supportsAllDrives"] == ["true"] for request in shared_drives)
 
 
@@ -49,6 +51,7 @@ def stored(content: bytes | None = CSV, **changes: Any) -> Reply:
         "webViewLink": f"https://drive.google.com/file/d/{FILE}/view",
         "trashed": False,
         "appProperties": {"job": "j1", "part": "0"},
+        "capabilities": {"canShare": True},
     }
     if content is not None:
         file |= {"size": str(len(content)), "sha256Checksum": hashlib.sha256(content).hexdigest()}
@@ -63,6 +66,7 @@ INFO = FileInfo(
     sha256=hashlib.sha256(CSV).hexdigest(),
     trashed=False,
     properties={"job": "j1", "part": "0"},
+    can_share=True,
 )
 TAKEN = google_error(409, reason="fileIdInUse", message="A file already exists with the provided ID.")
 
@@ -136,6 +140,14 @@ def test_a_folder_whose_answer_was_lost_is_found_by_id_and_not_by_name(
         "appProperties": {"job": "j1"},
     }
     assert not any("q" in request.query for request in google.requests)
+
+
+def test_a_folder_is_created_in_a_shared_drive_or_another_folder(google: Scripted, drive: Drive) -> None:
+    google.enqueue(stored(None, id=FOLDER), google_error(404, reason="notFound"))
+    drive.create_folder(FOLDER, "Summaries", {}, parent="0Adrive")
+    assert google.requests[0].json["parents"] == ["0Adrive"]
+    with pytest.raises(FileMissing, match="0Adrive"):
+        drive.create_folder(FOLDER, "Summaries", {}, parent="0Adrive")
 
 
 def test_an_id_that_something_else_has_is_not_taken_for_ours(google: Scripted, user_drive: Drive) -> None:
@@ -240,8 +252,18 @@ def test_a_file_that_drive_does_not_show_is_missing(
 
 
 def test_a_trashed_file_says_so(google: Scripted, drive: Drive) -> None:
-    google.enqueue(stored(trashed=True))
+    google.enqueue(stored(trashed=True), stored(trashed=True))
     assert drive.info(FILE).trashed
+    info = drive.update(FILE, CSV, 20)
+    with pytest.raises(JobBlocked, match=f"{FILE} in the trash") as raised:
+        info.check_not_trashed("results_trashed")
+    assert (raised.value.code, raised.value.reason) == ("results_trashed", "trashed")
+    INFO.check_not_trashed("results_trashed")
+
+
+def test_whether_the_caller_may_share_is_told_and_not_guessed(google: Scripted, drive: Drive) -> None:
+    google.enqueue(stored(), stored(capabilities={"canShare": False}), stored(capabilities={}))
+    assert [drive.info(FILE).can_share for _ in range(3)] == [True, False, False]
 
 
 def test_access_that_was_removed_blocks_the_worker_and_sends_the_user_to_grant_it(
@@ -351,8 +373,10 @@ def test_sharing_may_be_repeated(google: Scripted, user_drive: Drive) -> None:
     [
         (400, "invalidSharingRequest"),
         (403, "domainPolicy"),
+        (400, "shareOutNotPermitted"),
         (403, "cannotShareTeamDriveWithNonGoogleAccounts"),
-        (403, "insufficientFilePermissions"),
+        (403, "teamDriveDomainUsersOnlyRestriction"),
+        (400, "teamDriveTeamMembersOnlyRestriction"),
         (403, "sharingRateLimitExceeded"),
     ],
 )
@@ -363,6 +387,15 @@ def test_a_rule_against_sharing_is_told_as_one_and_not_tried_again(
     with pytest.raises(JobBlocked) as raised:
         user_drive.share(FILE, WORKER)
     assert (raised.value.code, raised.value.reason, len(google.requests)) == ("sharing_refused", reason, 1)
+
+
+def test_a_file_that_only_its_owner_may_share_is_another_matter(google: Scripted, user_drive: Drive) -> None:
+    google.answer = lambda _: google_error(403, reason="insufficientFilePermissions")
+    for call in (user_drive.share, user_drive.shared_with, user_drive.unshare):
+        with pytest.raises(JobBlocked, match="ask its owner") as raised:
+            call(FILE, WORKER)
+        assert raised.value.code == "resharing_refused"
+    assert len(google.requests) == 3
 
 
 @pytest.mark.parametrize(
@@ -421,6 +454,64 @@ def test_a_user_who_did_not_grant_the_file_cannot_unshare_it(google: Scripted, u
     google.enqueue(google_error(404, reason="notFound"))
     with pytest.raises(GrantMissing):
         user_drive.unshare(FILE, WORKER)
+
+
+@pytest.mark.parametrize(
+    ("role", "may"),
+    [("reader", False), ("commenter", False), ("writer", True), ("fileOrganizer", True), ("owner", True)],
+)
+def test_a_file_is_shared_with_somebody_who_may_write_to_it(
+    google: Scripted, user_drive: Drive, role: str, may: bool
+) -> None:
+    google.enqueue(
+        Reply(json={"permissions": [{"id": "p1", "emailAddress": WORKER.upper(), "role": role}]}),
+        Reply(json={"permissions": [{"id": "p2", "emailAddress": "you@example.com", "role": "owner"}]}),
+    )
+    assert user_drive.shared_with(FILE, WORKER) == may
+    assert not user_drive.shared_with(FILE, WORKER)
+
+
+def me(email: str = WORKER) -> Reply:
+    return Reply(json={"user": {"permissionId": "p9", "emailAddress": email}})
+
+
+def test_access_is_given_up_without_a_list_of_permissions(google: Scripted, drive: Drive) -> None:
+    google.enqueue(me(WORKER.upper()), Reply(204))
+    drive.leave(FILE, WORKER)
+    asked, delete = google.requests
+    assert (asked.path, asked.query["fields"]) == ("/drive/v3/about", ["user(permissionId,emailAddress)"])
+    assert (delete.method, delete.path) == ("DELETE", f"/drive/v3/files/{FILE}/permissions/p9")
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        google_error(404, reason="notFound"),
+        google_error(403, reason="cannotDeletePermission"),
+        google_error(403, reason="cannotModifyInheritedPermission"),
+    ],
+)
+def test_giving_up_what_the_file_does_not_give_is_fine(google: Scripted, drive: Drive, answer: Reply) -> None:
+    google.enqueue(me(), answer)
+    drive.leave(FILE, WORKER)
+    google.enqueue(me(), LOST, google_error(404, reason="notFound"))
+    drive.leave(FILE, WORKER)
+
+
+def test_nobody_gives_up_access_for_somebody_else(google: Scripted, drive: Drive) -> None:
+    """A credential that acts for the user would take the user's own access away."""
+    google.enqueue(me("you@example.com"), Reply(json={}))
+    for _ in range(2):
+        with pytest.raises(ValueError, match="somebody else"):
+            drive.leave(FILE, WORKER)
+    assert [request.path for request in google.requests] == ["/drive/v3/about"] * 2
+
+
+def test_giving_up_access_that_is_refused_is_not_passed_over(google: Scripted, drive: Drive) -> None:
+    google.enqueue(me(), google_error(403, reason="accessNotConfigured"))
+    with pytest.raises(JobBlocked) as raised:
+        drive.leave(FILE, WORKER)
+    assert raised.value.code == "api_refused"
 
 
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 503])

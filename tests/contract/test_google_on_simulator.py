@@ -39,7 +39,7 @@ def desk(tmp_path: Path) -> Iterator[Desk]:
             google.url,
             "http://127.0.0.1:9",
             account=worker.email,
-            token=worker.token,
+            credentials=lambda: bearer(worker.token),
         )
         yield Desk(
             google.workbooks.open_csv(csv),

@@ -13,6 +13,7 @@ from google.auth.exceptions import RefreshError, TransportError
 from scripted import Clock, Reply, Scripted, google_error
 
 from addon.google.errors import JobBlocked, TryAgain
+from addon.google.session import bearer
 from addon.google.tasks import Tasks
 
 QUEUE = "projects/local/locations/local/queues/summaries"
@@ -53,7 +54,7 @@ def test_a_task_posts_json_to_this_service_with_a_deadline_and_a_token(
             "url": f"{BASE}/tasks/link",
             "httpMethod": 1,
             "headers": {"Content-Type": "application/json"},
-            "oidcToken": {"serviceAccountEmail": ACCOUNT, "audience": BASE},
+            "oidcToken": {"serviceAccountEmail": ACCOUNT, "audience": f"{BASE}/tasks"},
         },
     }
 
@@ -188,7 +189,8 @@ def test_credentials_that_are_not_accepted_block_and_a_failed_renewal_passes(
 
 def test_the_simulator_is_told_who_calls(google: Scripted) -> None:
     google.enqueue(CREATED, google_error(401, "UNAUTHENTICATED"))
-    tasks = Tasks(QUEUE, google.url, BASE, account=ACCOUNT, token="ya29.local-worker")
+    worker = bearer("ya29.local-worker")
+    tasks = Tasks(QUEUE, google.url, BASE, account=ACCOUNT, credentials=lambda: worker)
     assert tasks.enqueue("a", "/tasks/link", {}) is True
     with pytest.raises(JobBlocked) as raised:
         tasks.enqueue("a", "/tasks/link", {})

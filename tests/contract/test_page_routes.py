@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 import requests
 from fake_addon import FakeAddOn, card, shown, text
+from google.auth import jwt
 
+from addon.simulator.identity import CLIENT_ID, SYSTEM_ACCOUNT
 from addon.simulator.page_events import SCOPES
 from addon.simulator.server import Simulator
 
@@ -98,15 +100,18 @@ def test_every_file_of_the_page_is_served_with_a_type_the_browser_accepts(page: 
         assert answer.status_code == 200 and types[file.suffix] in answer.headers["Content-Type"]
 
 
-def test_tokens_never_reach_the_browser(page: Page) -> None:
+def test_tokens_never_reach_the_browser(page: Page, addon: FakeAddOn) -> None:
     outcome = page.event("homepage")
     seen = json.dumps(outcome) + json.dumps(page.news()) + page.get("").text
     identity = page.google.identity
     for secret in (
         identity.user.token,
         identity.worker.token,
-        identity.system_token,
-        identity.task_token,
+        identity.operator_token,
+        identity.google.private,
+        identity.worker_key.private,
+        *addon.proofs[0].split()[1:],
+        addon.last("home")["authorizationEventObject"]["userOAuthToken"],
     ):
         assert secret not in seen
 
@@ -309,17 +314,27 @@ def test_what_google_would_not_do_is_refused_with_a_sentence(
 def test_a_homepage_event_names_no_file_before_it_is_granted(page: Page, addon: FakeAddOn) -> None:
     zone = {"id": "Asia/Tokyo", "offset": 32_400_000}
     assert page.event("homepage", locale="ja", timeZone=zone) == {"answer": HOME, "granted": False}
-    identity = page.google.identity
-    assert addon.last("home") == {
+    event = addon.last("home")
+    said = event.pop("authorizationEventObject")
+    assert event == {
         "commonEventObject": {"hostApp": "SHEETS", "platform": "WEB", "userLocale": "ja", "timeZone": zone},
-        "authorizationEventObject": {
-            "userOAuthToken": identity.user.token,
-            "systemIdToken": identity.system_token,
-            "authorizedScopes": list(SCOPES),
-        },
         "sheets": {"addonHasFileScopePermission": False},
     }
-    assert addon.proofs == [f"Bearer {identity.system_token}"]
+    assert said["authorizedScopes"] == list(SCOPES)
+    assert addon.proofs == [f"Bearer {said['systemIdToken']}"]
+    user = page.google.identity.caller(said["userOAuthToken"])
+    assert user is not None and user.scopes == frozenset(SCOPES)
+
+
+def test_an_event_carries_tokens_for_the_address_called_and_for_the_person(
+    page: Page, addon: FakeAddOn
+) -> None:
+    page.event("homepage")
+    said, key = addon.last("home")["authorizationEventObject"], page.google.identity.google
+    system = jwt.decode(said["systemIdToken"], key.certificate)
+    assert (system["aud"], system["email"]) == (f"{addon.url}/sidebar/home", SYSTEM_ACCOUNT)
+    person = jwt.decode(said["userIdToken"], key.certificate)
+    assert (person["aud"], person["email"]) == (CLIENT_ID, page.google.identity.user.email)
 
 
 def test_the_grant_names_the_file_and_is_remembered_for_this_spreadsheet(

@@ -15,18 +15,21 @@ from hypothesis import strategies as st
 
 from addon.jobs.model import FAILURE_CLASSES, PAUSE_REASONS
 from addon.jobs.records import Mode, Status
-from addon.jobs.status import FailureGroup, JobStatus
+from addon.jobs.status import MOST_LISTED, FailureGroup, JobLine, JobStatus
 from addon.rows.table import Column
+from addon.sidebar.admin_card import admin_card
 from addon.sidebar.cards import connect_card, error_card, help_card
 from addon.sidebar.run_card import RunView, Tab, run_card
 from addon.sidebar.run_form import first_form, with_columns
-from addon.sidebar.status_card import percent_settled, status_card
+from addon.sidebar.status_card import Rights, percent_settled
+from addon.sidebar.status_card import status_card as build_status_card
 from addon.sidebar.text import LANGUAGES, Words
 from addon.sidebar.widgets import ACTIONS, ROUTES, Json, Links, bar
 
 BASE = "https://addon.example.com"
 NOW = datetime(2026, 12, 1, 3, 5, tzinfo=UTC)
 LINKS = Links(BASE, "S" * 44)
+OWNER = Rights()
 TABS = [0, 1, 2, 50, 150]
 COLUMNS = [0, 1, 20, 21, 100, 200]
 NASTY = "<b>A&B</b> \"q\" 'r' <script>"
@@ -63,6 +66,13 @@ STATUS = JobStatus(
 
 def a_status(**changes: Any) -> JobStatus:
     return replace(STATUS, **changes)
+
+
+def status_card(
+    words: Words, links: Links, title: str, status: JobStatus, notice: str = "", rights: Rights = OWNER
+) -> Json:
+    """The card for whoever started the run, unless said otherwise."""
+    return build_status_card(words, links, title, status, rights, notice)
 
 
 def a_view(words: Words, *, tabs: int = 2, titles: list[str] | None = None, notice: str = "") -> RunView:
@@ -120,6 +130,33 @@ def parameters(action: Json) -> dict[str, str]:
 def texts(card: Json) -> str:
     """Everything in the card that people read as formatted text."""
     return "\n".join(str(value) for key in ("text", "topLabel", "bottomLabel") for value in named(card, key))
+
+
+def an_admin_card(words: Words, jobs: int = MOST_LISTED, notice: str = "Notice") -> Json:
+    statuses: tuple[Status, ...] = get_args(Status)
+    lines = [
+        JobLine(f"job-{n}", "S" * 44, statuses[n % len(statuses)], "stuck", NOW, 12_000, 7 * (n % 3))
+        for n in range(jobs)
+    ]
+    return admin_card(words, LINKS, lines, NOW, NASTY, notice)
+
+
+@LANGUAGE
+@pytest.mark.parametrize("jobs", [0, 1, MOST_LISTED])
+def test_the_administrators_card_is_valid_however_many_jobs_there_are(words: Words, jobs: int) -> None:
+    card = check(an_admin_card(words, jobs))
+    assert len(card["sections"]) == 1 + jobs
+
+
+@LANGUAGE
+def test_whoever_may_not_command_a_job_is_told_so_and_gets_no_buttons_for_it(words: Words) -> None:
+    for status in get_args(Status):
+        card = check(
+            status_card(words, LINKS, "Book", a_status(status=status), rights=Rights(commands=False))
+        )
+        asked = {function.removeprefix(f"{BASE}/sidebar/") for function in named(card, "function")}
+        assert asked <= {"refresh", "new"}
+        assert (words("status.not_yours") in texts(card)) is (status not in {"done", "cancelled"})
 
 
 @LANGUAGE
@@ -309,11 +346,13 @@ def test_only_known_actions_are_named_and_no_card_names_a_trigger() -> None:
         connect_card(words, LINKS),
         run_card(words, LINKS, a_view(words)),
         *(status_card(words, LINKS, "Book", a_status(status=status)) for status in get_args(Status)),
+        status_card(words, LINKS, "Book", a_status(), rights=Rights(admin=True)),
+        an_admin_card(words),
     ]
     asked = {function.removeprefix(BASE) for card in cards for function in named(card, "function")}
 
     assert asked == set(ROUTES) - {"/sidebar/home", "/sidebar/file-granted"}
-    assert len(ROUTES) == len(ACTIONS) == 12
+    assert len(ROUTES) == len(ACTIONS) == 14
 
 
 @settings(max_examples=60, deadline=None)

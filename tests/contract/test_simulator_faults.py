@@ -112,7 +112,7 @@ def test_counts_faults_and_the_queue_can_be_used_from_another_process(
     api: Api, simulator: Simulator, sid: str
 ) -> None:
     assert api("GET", "/simulator/counts").status_code == 401
-    operator = Api(simulator.url, simulator.identity.system_token)
+    operator = Api(simulator.url, simulator.identity.operator_token)
     with operator.session:
         fault = operator.ok(
             "POST", "/simulator/faults", {"kind": "sheets.read", "action": "hold", "times": 5}

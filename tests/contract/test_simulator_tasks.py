@@ -8,8 +8,10 @@ from threading import Event
 
 import pytest
 import requests
+from google.auth import jwt
 from simulated import QUEUE, Api, Receiver, caller, error, task
 
+from addon.simulator.identity import SCHEDULER_ACCOUNT, WORKER
 from addon.simulator.server import Simulator
 from addon.simulator.taskrules import RetryConfig
 
@@ -43,9 +45,11 @@ def test_a_task_is_delivered_once_with_cloud_tasks_headers(
     eta = headers.pop("X-CloudTasks-TaskETA")
     assert before - 1 < float(eta) < time.time() + 1
     assert "." in eta
+    scheme, token = headers.pop("Authorization").split()
+    claims = jwt.decode(token, simulator.identity.google.certificate)
+    assert (scheme, claims["aud"], claims["email"]) == ("Bearer", service.url, WORKER)
     assert {name: value for name, value in headers.items() if name not in {"Host", "Content-Length"}} == {
         "Accept-Encoding": "identity",
-        "Authorization": f"Bearer {simulator.identity.task_token}",
         "Content-Type": "application/json",
         "User-Agent": "Google-Cloud-Tasks",
         "X-CloudTasks-QueueName": "summaries",
@@ -259,12 +263,13 @@ def test_a_create_whose_answer_was_lost_is_found_by_its_name(
     assert len(service.got) == 1
 
 
-def test_the_sweep_is_called_with_the_task_token(tmp_path: Path, service: Receiver) -> None:
+def test_the_sweep_is_called_with_the_schedulers_token(tmp_path: Path, service: Receiver) -> None:
     with Simulator(tmp_path / "state", service=service.url, sweep=0.01) as simulator:
         service.wait(2)
         path, headers, body = service.got[0]
-        assert (path, body) == ("/tasks/sweep", b"{}")
-        assert headers["Authorization"] == f"Bearer {simulator.identity.task_token}"
+        assert (path, body) == ("/schedule/sweep", b"{}")
+        claims = jwt.decode(headers["Authorization"].split()[1], simulator.identity.google.certificate)
+        assert (claims["aud"], claims["email"]) == (f"{service.url}/schedule", SCHEDULER_ACCOUNT)
 
 
 def test_a_service_elsewhere_is_refused(tmp_path: Path) -> None:

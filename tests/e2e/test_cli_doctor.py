@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 from terminal import Terminal
 
-from addon.settings import Settings
+from addon.settings import NEEDED_TO_SERVE, Settings
+from addon.simulator.keys import make_key
 from addon.simulator.server import Simulator
 
 STORE_CLOCK = "answers; its clock says"
@@ -78,34 +79,31 @@ def test_a_service_half_configured_is_told_what_is_missing(tmp_path: Path) -> No
     terminal = _newcomer(tmp_path, ADDON_BASE_URL="https://summaries.example.com")
     status, _, checks = _doctor(terminal)
     assert status == 1
-    assert [line.split()[:2] for line in checks] == [["WRONG", "ADDON_LOCAL_IDENTITY"]]
+    missing = [line.split()[1] for line in checks if "is not set" in line]
+    assert missing == [f"ADDON_{name.upper()}" for name in NEEDED_TO_SERVE]
 
 
 def _service(folder: Path, simulator: Simulator, **more: str) -> Terminal:
-    settings = dict.fromkeys(
-        ("ADDON_SHEETS_ENDPOINT", "ADDON_DRIVE_ENDPOINT", "ADDON_TASKS_ENDPOINT"), simulator.url
-    )
-    settings["ADDON_LOCAL_IDENTITY"] = str(simulator.identity_file)
-    return _newcomer(folder, **settings | more)
+    return _newcomer(folder, **simulator.service_environment | more)
 
 
 def test_a_configured_service_is_tried_in_every_part(tmp_path: Path, store_kind: str) -> None:
     with Simulator(tmp_path / "google") as simulator:
         status, _, checks = _doctor(_service(tmp_path, simulator, ADDON_STORE=store_kind))
-        assert (status, len(checks)) == (0, 6), checks
+        assert (status, len(checks)) == (0, 7), checks
         assert all(line.startswith("ok ") for line in checks)
         assert f"The store ({store_kind}) {STORE_CLOCK}" in checks[0]
 
 
 def test_a_wrong_token_and_a_closed_port_are_sentences(tmp_path: Path) -> None:
     with Simulator(tmp_path / "google") as simulator:
-        data = json.loads(simulator.identity_file.read_text())
-        data["worker"]["token"] = "wrong"
-        (tmp_path / "identity.json").write_text(json.dumps(data))
+        data = json.loads(simulator.worker_file.read_text())
+        data["private_key"] = make_key("somebody else").private
+        (tmp_path / "key.json").write_text(json.dumps(data))
         terminal = _service(
             tmp_path,
             simulator,
-            ADDON_LOCAL_IDENTITY=str(tmp_path / "identity.json"),
+            ADDON_CREDENTIALS=str(tmp_path / "key.json"),
             ADDON_TASKS_ENDPOINT="http://127.0.0.1:9",
         )
         status, _, checks = _doctor(terminal)
@@ -119,7 +117,7 @@ def test_a_wrong_token_and_a_closed_port_are_sentences(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("settings", "sentence"),
     [
-        ({}, "ADDON_LOCAL_IDENTITY is not set."),
+        ({"ADDON_COMMIT_ROWS": "0"}, "ADDON_COMMIT_ROWS is '0', but must be a whole number from 1 to 400."),
         ({"ADDON_LEASE_TTL": "0"}, "ADDON_LEASE_TTL is '0', but must be a number from 1 to 600."),
     ],
 )

@@ -20,6 +20,7 @@ from workspace import Google, button, form_of, refreshed_until, words
 
 from addon.jobs.status import list_jobs
 from addon.llm.scripted import read_call_log
+from addon.simulator.identity import load_identity
 from addon.store.sqlite import SqliteDocuments
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -46,16 +47,11 @@ class Cloud:
         stack.callback(simulator.terminate)
         assert simulator.stdout is not None
         ready = json.loads(simulator.stdout.readline())
-        identity_file = folder / "google" / "identity.json"
         self.environment = {
             **{name: value for name, value in os.environ.items() if not name.startswith("ADDON_")},
             "PYTHONPATH": f"{ROOT}{os.pathsep}{ROOT / 'tests'}",
             "ADDON_STATE": str(folder),
-            "ADDON_BASE_URL": self.url,
-            "ADDON_SHEETS_ENDPOINT": ready["url"],
-            "ADDON_DRIVE_ENDPOINT": ready["url"],
-            "ADDON_TASKS_ENDPOINT": ready["url"],
-            "ADDON_LOCAL_IDENTITY": str(identity_file),
+            **ready["environment"],
             "ADDON_MODEL": "logged_model:logged",
             "ADDON_CONCURRENCY": str(CONCURRENCY),
             "ADDON_COMMIT_ROWS": str(COMMIT_ROWS),
@@ -65,7 +61,7 @@ class Cloud:
             "LOGGED_LATENCY": "0.1",
         }
         (spreadsheet,) = ready["spreadsheets"].values()
-        self.google = Google(spreadsheet, json.loads(identity_file.read_text()), self.url)
+        self.google = Google(spreadsheet, load_identity(folder / "google" / "identity.json"), self.url)
         self.stack = stack
 
     def serve(self) -> "subprocess.Popen[Any]":

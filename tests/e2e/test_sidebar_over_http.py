@@ -1,6 +1,5 @@
 """The sidebar as Google calls it: real event objects over HTTP to gunicorn, on both stores."""
 
-import json
 import os
 import threading
 from collections.abc import Iterator
@@ -13,6 +12,8 @@ import pytest
 import requests
 from demo_process import running_demo
 from workspace import Google, button, form_of, refreshed_until, words
+
+from addon.simulator.identity import TASKS_ACCOUNT, load_identity
 
 TESTS = Path(__file__).resolve().parent.parent
 
@@ -30,7 +31,7 @@ def google(tmp_path: Path, store_kind: str) -> Iterator[Google]:
         "LOGGED_LATENCY": "0.02",
     }
     with running_demo(tmp_path, **settings) as url:
-        identity = json.loads((tmp_path / "state" / "google" / "identity.json").read_text())
+        identity = load_identity(tmp_path / "state" / "google" / "identity.json")
         port = urlsplit(url).port or 0
         spreadsheet = parse_qs(urlsplit(url).query)["spreadsheet"][0]
         yield Google(spreadsheet, identity, f"http://127.0.0.1:{port + 1}")
@@ -66,13 +67,14 @@ def test_two_clicks_at_once_make_one_job_and_one_call_per_row(google: Google, tm
 
 
 def test_nobody_else_gets_in(google: Google) -> None:
-    for token in ("wrong", google.identity["task_token"], google.identity["user"]["token"]):
-        answer = google.post(f"{google.service}/sidebar/home", google.event(), token)
-        assert (answer.status_code, answer.json()["error"]["code"]) == (401, "unauthorised")
-        assert "card" not in answer.text.lower()
-    for path in ("/tasks/link", "/tasks/sweep"):
-        answer = google.post(f"{google.service}{path}", {}, google.identity["system_token"])
-        assert (answer.status_code, answer.json()["error"]["code"]) == (401, "unauthorised")
+    for token in ("wrong", google.identity.id_token(google.service, TASKS_ACCOUNT)):
+        headers = {"Authorization": f"Bearer {token}"}
+        for path in ("/sidebar/home", "/tasks/link", "/schedule/sweep"):
+            answer = requests.post(
+                f"{google.service}{path}", json=google.event(), headers=headers, timeout=10
+            )
+            assert (answer.status_code, answer.json()["error"]["code"]) == (401, "unauthorised")
+            assert "card" not in answer.text.lower()
     for method, path, status in (("GET", "/", 404), ("GET", "/sidebar/home", 405), ("POST", "/nothing", 404)):
         answer = requests.request(method, f"{google.service}{path}", timeout=10)
         assert answer.status_code == status

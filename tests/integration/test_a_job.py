@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from stack import QUICK, Stack, assert_all_beside_their_text, running, summary_of, wait_until
 
-from addon.jobs.commands import cancel, pause, resume, retry
+from addon.jobs.commands import cancel, pause, resume
 from addon.jobs.records import shard_path
 from addon.llm.base import Blocked, Empty, Fatal, Prompt, Rejected, Text, Transient, Truncated
 from addon.llm.scripted import ScriptedModel
@@ -209,7 +209,7 @@ def test_retry_works_on_failed_rows_only(tmp_path: Path, documents: Documents) -
         job = stack.run(sid).job_id
         assert stack.status(job).failed == 2
         broken.clear()
-        retry(stack.documents, stack.services.tasks, job)
+        stack.retry(sid, job)
         status = stack.wait(job)
         assert (status.done, status.failed, status.failures) == (4, 0, ())
         assert len(model.calls) == 6

@@ -9,7 +9,7 @@ from stack import QUICK, Stack, assert_all_beside_their_text, running, summary_o
 
 from addon.jobs import endings, link
 from addon.jobs import start as starting
-from addon.jobs.commands import resume, retry
+from addon.jobs.commands import resume
 from addon.jobs.plan import StartRefused
 from addon.llm.base import Prompt, Rejected
 from addon.llm.scripted import ScriptedModel
@@ -201,7 +201,7 @@ def test_a_spare_part_keeps_the_results_of_the_job_that_took_it(
         second = stack.run(first).job_id
         assert second != job
         broken.clear()
-        retry(stack.documents, stack.services.tasks, job)
+        stack.retry(first, job)
         stack.wait(job, until=frozenset({"done"}))
         for column in range(1, 34):
             workbook.set_cell(0, column, 2, "")

@@ -8,14 +8,16 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
-from addon.google.access import UserAccess
+from addon.google.access import UserAccess, WorkerAccess
 from addon.google.areas import Area
 from addon.google.cells import Run
 from addon.google.drive import FileInfo
 from addon.google.errors import FileMissing, OutOfGrid
 from addon.google.sheets import SheetInfo, SpreadsheetInfo
+from addon.jobs.access import Access
 from addon.jobs.link import LinkAnswer, LinkMessage, run_link
 from addon.jobs.parts import PartRow, decode
 from addon.jobs.plan import StartRequest
@@ -39,6 +41,7 @@ QUICK = Settings(
     display_seconds=0.05,
     lease_ttl=20.0,
     model_timeout=5.0,
+    worker_account="worker@example.com",
 )
 
 
@@ -122,13 +125,17 @@ class Drive:
         self.made = 0
         self.updates = 0
         self.downloads = 0
+        self.trash: set[str] = set()
+        self.shared: dict[str, set[str]] = {}
         self.before_update: Callable[[str, bytes], object] = lambda *_: None
 
     def generate_ids(self, n: int, *, deadline: float | None = None) -> list[str]:
         self.made += n
         return [f"file{self.made - number}" for number in range(n)]
 
-    def create_folder(self, file_id: str, name: str, properties: Mapping[str, str]) -> FileInfo:
+    def create_folder(
+        self, file_id: str, name: str, properties: Mapping[str, str], *, parent: str | None = None
+    ) -> FileInfo:
         self.files[file_id] = b""
         return self.info(file_id)
 
@@ -145,12 +152,13 @@ class Drive:
         self.files.setdefault(file_id, content)
         return self.info(file_id)
 
-    def update(self, file_id: str, content: bytes, deadline: float | None = None) -> None:
+    def update(self, file_id: str, content: bytes, deadline: float | None = None) -> FileInfo:
         self.before_update(file_id, content)
         if file_id not in self.files:
             raise FileMissing("gone", service="Drive", status=404)
         self.updates += 1
         self.files[file_id] = content
+        return self.info(file_id)
 
     def download(self, file_id: str, *, deadline: float | None = None) -> bytes:
         self.downloads += 1
@@ -163,10 +171,18 @@ class Drive:
             raise FileMissing("gone", service="Drive", status=404)
         content = self.files[file_id]
         sha256 = hashlib.sha256(content).hexdigest()
-        return FileInfo(file_id, file_id, f"https://drive/{file_id}", len(content), sha256, False, {})
+        return FileInfo(
+            file_id, file_id, f"https://drive/{file_id}", len(content), sha256, file_id in self.trash, {}
+        )
 
-    def share(self, *_: object) -> None:
-        """Everybody may."""
+    def shared_with(self, file_id: str, email: str, *, deadline: float | None = None) -> bool:
+        return email in self.shared.get(file_id, set())
+
+    def share(self, file_id: str, email: str, role: str = "writer", *, deadline: float | None = None) -> None:
+        self.shared.setdefault(file_id, set()).add(email)
+
+    def leave(self, file_id: str, email: str, *, deadline: float | None = None) -> None:
+        self.shared[file_id].discard(email)
 
 
 class Tasks:
@@ -205,6 +221,9 @@ class World:
         self.documents = SqliteDocuments(folder / "store.db")
         self.model = model or ScriptedModel()
         self.settings = settings
+        access = WorkerAccess(self.sheets, self.drive)  # type: ignore[arg-type]
+        self.workers: Any = SimpleNamespace(acting_as=lambda email="": access)
+        self.drive.files[SID] = b""
         self.stopping = False
         self.reach = reach
         self.clicks = 0
@@ -216,9 +235,13 @@ class World:
         request = StartRequest(
             SID, 0, ("text",), "Summary", "Summarise.", "new_or_changed", f"click{self.clicks}"
         )
-        desk = Desk(self.documents, self.tasks, self.model, self.settings, "worker@example")  # type: ignore[arg-type]
-        user = UserAccess("user", self.sheets, self.drive)  # type: ignore[arg-type]
+        desk = Desk(self.documents, self.tasks, self.model, self.settings, self.access)  # type: ignore[arg-type]
+        user = UserAccess("user", "user@example.com", self.sheets, self.drive)  # type: ignore[arg-type]
         return start(desk, user, replace(request, **changes)).job_id
+
+    @property
+    def access(self) -> Access:
+        return Access(self.documents, self.workers, self.settings)
 
     def start_with_column(self) -> str:
         """Click on a sheet that has its output column already."""
@@ -229,10 +252,10 @@ class World:
         """Deliver the oldest task."""
         tools = Tools(
             self.documents,
-            self.sheets,  # type: ignore[arg-type]
-            self.drive,  # type: ignore[arg-type]
+            self.workers,
             self.model,
             self.settings,
+            self.access,
             lambda: self.stopping,
             self.reach,
         )

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from link_world import OUTPUT, SOURCE, World, summary_of
 
-from addon.jobs import display, model, pool, scan, work
+from addon.jobs import display, model, people, pool, scan, work
 from addon.jobs import start as starting
 from addon.jobs.commands import CommandRefused, cancel, pause, resume, retry
 from addon.jobs.records import failures_path
@@ -45,7 +45,7 @@ def small_and_quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(display, "LARGEST_BEAT", 25)
     monkeypatch.setattr(display, "MOST_PENDING", 50)
     monkeypatch.setattr(pool, "FIRST_PAUSE", 0.001)
-    monkeypatch.setattr(work, "STATUS_SECONDS", 0.01)
+    monkeypatch.setattr(people, "STATUS_SECONDS", 0.01)
     monkeypatch.setattr(work, "TICK", 0.02)
     monkeypatch.setattr(model, "OVERDUE", timedelta(0))
 
@@ -151,7 +151,7 @@ class Chaos:
                 resume(self.it.documents, self.it.tasks, self.job)
             else:
                 self.leases_run_out()
-                sweep(self.it.documents, self.it.tasks)  # type: ignore[arg-type]
+                sweep(self.it.documents, self.it.tasks, self.it.access)  # type: ignore[arg-type]
         pytest.fail("the job does not end")
 
     def leases_run_out(self) -> None:

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from addon.google.drive import FileInfo
 from addon.google.errors import FileMissing, TryAgain
 from addon.jobs.files import brief_hash, decode_brief, encode_brief
 from addon.jobs.parts import PartReader, PartRow, PartWriter, decode, empty_part, encode
@@ -18,6 +19,7 @@ class Drive:
 
     def __init__(self) -> None:
         self.files: dict[str, bytes] = {}
+        self.trash: set[str] = set()
         self.broken = False
         self.downloads = 0
 
@@ -27,10 +29,14 @@ class Drive:
             raise FileMissing("gone", service="Drive", status=404)
         return self.files[file_id]
 
-    def update(self, file_id: str, content: bytes, deadline: float | None = None) -> None:
+    def info(self, file_id: str, *, deadline: float | None = None) -> FileInfo:
+        return FileInfo(file_id, file_id, "", None, None, file_id in self.trash, {})
+
+    def update(self, file_id: str, content: bytes, deadline: float | None = None) -> FileInfo:
         if self.broken:
             raise TryAgain("busy", service="Drive")
         self.files[file_id] = content
+        return self.info(file_id)
 
 
 def row(key: str, summary: str = "s") -> PartRow:

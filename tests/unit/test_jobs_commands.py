@@ -14,6 +14,7 @@ from samples import NOW, STATUSES
 
 from addon.google.errors import TryAgain
 from addon.jobs import model
+from addon.jobs.access import Access
 from addon.jobs.chain import Chain, read_job, read_shards
 from addon.jobs.commands import CommandRefused, cancel, pause, release, resume, retry
 from addon.jobs.records import (
@@ -28,6 +29,7 @@ from addon.jobs.records import (
     task_name,
 )
 from addon.jobs.sweep import sweep
+from addon.settings import Settings
 from addon.store.sqlite import SqliteDocuments
 
 JOB = replace(SAMPLE, epoch=4)
@@ -383,7 +385,10 @@ def test_links_that_could_not_be_enqueued_are_enqueued_by_the_sweep(tmp_path: Pa
         assert world.job.status == "running"
         world.queue.broken = False
         now[0] += timedelta(minutes=2)
-        assert sweep(documents, world.queue) == len(world.queue.names) == (3 if command == "retry" else 2)
+        idle = Access(documents, None, Settings())  # type: ignore[arg-type]  # there is nothing to withdraw
+        assert (
+            sweep(documents, world.queue, idle) == len(world.queue.names) == (3 if command == "retry" else 2)
+        )
     finally:
         documents.close()
 

@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from stand_ins import FakeDrive
 
-from addon.google.access import UserAccess
 from addon.jobs.files import Found, brief_hash, decode_brief, encode_brief, make
 from addon.jobs.parts import empty_part
 from addon.jobs.records import Job
@@ -73,25 +72,23 @@ def test_a_spoilt_run_file_is_noticed(content: bytes) -> None:
 
 def test_what_is_missing_is_made_and_what_was_found_is_used_as_it_is() -> None:
     drive = FakeDrive({"p1": b"spare"})
-    user = UserAccess("u", None, drive)  # type: ignore[arg-type]
     job = Job(
         "s", 0, "all", "m", "o", NOW, 1, 1, 1, 0, "folder", "run", {"0": ["p1", "p2"]}, 9, "folder link"
     )
     found = Found(None, None, (drive.info("p1"),))
-    assert make(user, job, BRIEF, found) == "folder link", "several parts are shown by their folder"
+    assert make(drive, job, BRIEF, found) == "folder link", "several parts are shown by their folder"
     assert sorted(drive.created) == ["p2", "run"]
     assert drive.files["p1"] == b"spare"
     assert drive.files["p2"] == empty_part()
     assert decode_brief(drive.files["run"]) == BRIEF
     drive.created.clear()
-    assert make(user, job, BRIEF, found) == "folder link"
+    assert make(drive, job, BRIEF, found) == "folder link"
     assert drive.created == [], "making them again makes nothing"
 
 
 @pytest.mark.parametrize("spare", [True, False])
 def test_a_single_part_is_shown_itself(spare: bool) -> None:
     drive = FakeDrive({"p1": empty_part()} if spare else {})
-    user = UserAccess("u", None, drive)  # type: ignore[arg-type]
     job = Job("s", 0, "all", "m", "o", NOW, 1, 1, 1, 0, "folder", "run", {"0": ["p1"]}, 9, "folder link")
     found = Found(None, None, (drive.info("p1"),) if spare else ())
-    assert make(user, job, BRIEF, found) == "https://drive.example/p1"
+    assert make(drive, job, BRIEF, found) == "https://drive.example/p1"

@@ -8,7 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from addon.settings import Settings, SettingsError, from_environment, is_loopback
+from addon.setting_values import is_loopback
+from addon.settings import (
+    NEEDED_TO_SERVE,
+    Settings,
+    SettingsError,
+    examine_environment,
+    from_environment,
+    missing_to_serve,
+)
 
 GOOD: dict[str, list[tuple[str, object]]] = {
     "ADDON_STORE": [("sqlite", "sqlite"), ("firestore", "firestore")],
@@ -23,7 +31,31 @@ GOOD: dict[str, list[tuple[str, object]]] = {
     "ADDON_SHEETS_ENDPOINT": [("http://127.0.0.1:1", "http://127.0.0.1:1"), ("https://s.example.com",) * 2],
     "ADDON_DRIVE_ENDPOINT": [("http://localhost:2", "http://localhost:2")],
     "ADDON_TASKS_ENDPOINT": [("https://tasks.example.com",) * 2],
-    "ADDON_MODEL": [("my.module:make",) * 2, ("builtin", "builtin")],
+    "ADDON_CERTS_URL": [("https://certs.example.com/x", "https://certs.example.com/x")],
+    "ADDON_ISSUERS": [("a, https://b.example.com", ("a", "https://b.example.com"))],
+    "ADDON_SYSTEM_ACCOUNT": [("service-1@gcp-sa-gsuiteaddons.iam.gserviceaccount.com",) * 2],
+    "ADDON_CLIENT_ID": [("123-abc.apps.googleusercontent.com",) * 2],
+    "ADDON_WORKER_ACCOUNT": [("worker@p.iam.gserviceaccount.com",) * 2],
+    "ADDON_TASKS_ACCOUNT": [("tasks@p.iam.gserviceaccount.com",) * 2],
+    "ADDON_SCHEDULER_ACCOUNT": [("scheduler@p.iam.gserviceaccount.com",) * 2],
+    "ADDON_CREDENTIALS": [("/run/key.json", Path("/run/key.json"))],
+    "ADDON_WORKER_ACCESS": [("share", "share"), ("delegation", "delegation")],
+    "ADDON_SHARED_DRIVE": [("0AAbc-_d", "0AAbc-_d")],
+    "ADDON_ADMINS": [("You@Example.com, b@c.example", ("you@example.com", "b@c.example"))],
+    "ADDON_MODEL": [
+        *(
+            (name, name)
+            for name in ("my.module:make", "builtin", "gemini:gemini-2.5-flash", "openai:llama3:8b")
+        ),
+        ("vertex:gemini-3-flash", "vertex:gemini-3-flash"),
+    ],
+    "ADDON_MODEL_KEY": [("secret key", "secret key")],
+    "ADDON_MODEL_ENDPOINT": [("http://127.0.0.1:11434/v1/", "http://127.0.0.1:11434/v1")],
+    "ADDON_MODEL_LOCATION": [("europe-west1", "europe-west1")],
+    "ADDON_MODEL_THINKING": [("off", "off"), ("default", "default")],
+    "ADDON_MODEL_OUTPUT": [("16", 16), ("65536", 65_536)],
+    "ADDON_MODEL_PRICE": [("0.10,0.40", "0.10,0.40"), ("1,2", "1,2")],
+    "ADDON_REQUESTS_PER_MINUTE": [("0", 0), ("1000", 1000)],
     "ADDON_MODEL_TIMEOUT": [("2.5", 2.5), ("0.1", 0.1), ("600", 600.0)],
     "ADDON_CONCURRENCY": [("1", 1), ("256", 256)],
     "ADDON_LINK_BUDGET": [("10", 10.0), ("0.1", 0.1), ("1500", 1500.0)],
@@ -46,6 +78,7 @@ URLS = [
 ]
 FLOATS = ["soon", "nan", "inf", "-1", "0", "1e9", "1,5"]
 WHOLE = ["many", "0", "-1", "1.5", "1e9", "10000000", "9" * 5000]
+ACCOUNTS = ["you", "a@b", "a b@c.example"]
 BAD: dict[str, list[str]] = {
     "ADDON_STORE": ["mysql", "SQLITE", "sqlite,firestore"],
     "ADDON_STATE": ["~nobody-has-this-name/x"],
@@ -59,8 +92,32 @@ BAD: dict[str, list[str]] = {
     "ADDON_SHEETS_ENDPOINT": [*URLS, "http://sheets.example.com"],
     "ADDON_DRIVE_ENDPOINT": [*URLS, "http://127.0.0.1.example.com"],
     "ADDON_TASKS_ENDPOINT": [*URLS, "http://localhost@example.com"],
-    "ADDON_LOCAL_IDENTITY": ["~nobody-has-this-name/x"],
-    "ADDON_MODEL": ["YOUR_MODEL_HERE", "module", "module:", ":make", "a b:c", "gpt-4:latest"],
+    "ADDON_PROJECT": ["a b", "p/q"],
+    "ADDON_CERTS_URL": [*URLS, "http://certs.example.com"],
+    "ADDON_ISSUERS": ["a,", "a b"],
+    **{f"ADDON_{name}_ACCOUNT": ACCOUNTS for name in ("SYSTEM", "WORKER", "TASKS", "SCHEDULER")},
+    "ADDON_CLIENT_ID": ["a b", "a/b"],
+    "ADDON_CREDENTIALS": ["~nobody-has-this-name/x"],
+    "ADDON_WORKER_ACCESS": ["Share", "domain"],
+    "ADDON_SHARED_DRIVE": ["a b", "https://drive.google.com/x"],
+    "ADDON_ADMINS": ["you", "a@b.example,", "a@b.example;c@d.example"],
+    "ADDON_MODEL": [
+        "YOUR_MODEL_HERE",
+        "module",
+        "module:",
+        ":make",
+        "a b:c",
+        "gpt-4:latest",
+        "gemini:",
+        "openai:a b",
+        "vertex:-x",
+    ],
+    "ADDON_MODEL_ENDPOINT": [*URLS, "http://models.example.com"],
+    "ADDON_MODEL_LOCATION": ["a b"],
+    "ADDON_MODEL_THINKING": ["none"],
+    "ADDON_MODEL_OUTPUT": [*WHOLE, "15"],
+    "ADDON_MODEL_PRICE": ["1", "1;2", "-1,2", "a,b"],
+    "ADDON_REQUESTS_PER_MINUTE": ["many", "-1", "1.5", "1e9", "10000000"],
     "ADDON_MODEL_TIMEOUT": FLOATS,
     "ADDON_CONCURRENCY": [*WHOLE, "257"],
     "ADDON_LINK_BUDGET": [*FLOATS, "1500.1"],
@@ -71,7 +128,7 @@ BAD: dict[str, list[str]] = {
     "ADDON_ROWS_PER_SHARD": WHOLE,
     "ADDON_RETENTION_DAYS": [*WHOLE, "3651"],
 }
-ANY_TEXT_IS_GOOD = {"ADDON_PROJECT"}
+ANY_TEXT_IS_GOOD = {"ADDON_MODEL_KEY"}
 LOCAL = {f"ADDON_{name}_ENDPOINT": "http://127.0.0.1:1" for name in ("SHEETS", "DRIVE", "TASKS")}
 VARIABLES = {item.metadata["variable"]: item.name for item in fields(Settings)}
 
@@ -85,7 +142,7 @@ def test_the_defaults_are_what_an_empty_environment_gives() -> None:
 
 
 def test_every_variable_is_tried_here_and_explained_there() -> None:
-    assert {*GOOD, "ADDON_LOCAL_IDENTITY"} == {*BAD} | ANY_TEXT_IS_GOOD == {*VARIABLES}
+    assert {*GOOD} == {*BAD} | ANY_TEXT_IS_GOOD == {*VARIABLES}
     assert all(item.metadata["meaning"] for item in fields(Settings))
 
 
@@ -142,17 +199,46 @@ def test_the_process_environment_is_read_where_none_is_given(monkeypatch: pytest
 
 
 @pytest.mark.parametrize("away", LOCAL)
-def test_the_simulators_identity_contradicts_an_endpoint_away_from_this_machine(away: str) -> None:
-    environment = {**LOCAL, "ADDON_LOCAL_IDENTITY": "identity.json"}
-    assert from_environment(environment).local_identity == Path("identity.json")
-    with pytest.raises(SettingsError, match=r"^ADDON_LOCAL_IDENTITY is for the simulator only.*\.$"):
+def test_certificates_of_this_machine_are_not_believed_where_google_is_elsewhere(away: str) -> None:
+    environment = {**LOCAL, "ADDON_CERTS_URL": "http://127.0.0.1:1/certs"}
+    assert from_environment(environment).certs_url == "http://127.0.0.1:1/certs"
+    with pytest.raises(SettingsError, match=r"^ADDON_CERTS_URL points at this machine.*\.$"):
         from_environment({**environment, away: "https://away.example.com"})
 
 
-def test_it_is_local_only_if_every_endpoint_is() -> None:
-    assert from_environment(LOCAL).local
-    for left_out in LOCAL:
-        assert not from_environment({name: url for name, url in LOCAL.items() if name != left_out}).local
+def test_a_shared_drive_must_be_named() -> None:
+    with pytest.raises(SettingsError, match="ADDON_SHARED_DRIVE does not say which drive"):
+        from_environment({"ADDON_WORKER_ACCESS": "shared_drive"})
+
+
+def test_every_problem_is_named_at_once_and_the_rest_is_read() -> None:
+    environment = {
+        "ADDON_STORE": "mysql",
+        "ADDON_CONCURENCY": "4",
+        "ADDON_LEASE_TTL": "0",
+        "ADDON_QUEUE": "q",
+        "ADDON_COMMIT_ROWS": "7",
+    }
+    settings, problems = examine_environment(environment)
+    assert [problem.split()[0] for problem in problems] == [
+        "ADDON_CONCURENCY",
+        "ADDON_STORE",
+        "ADDON_LEASE_TTL",
+        "ADDON_QUEUE",
+    ]
+    assert settings.commit_rows == 7 and settings.store == "sqlite"
+    with pytest.raises(SettingsError) as error:
+        from_environment(environment)
+    assert error.value.problems == tuple(problems)
+
+
+def test_what_a_service_needs_and_has_not_is_named() -> None:
+    assert len(missing_to_serve(Settings())) == 5
+    assert missing_to_serve(Settings(**dict.fromkeys(NEEDED_TO_SERVE, "x"))) == []
+
+
+def test_a_secret_is_neither_shown_nor_quoted() -> None:
+    assert "hush" not in repr(Settings(model_key="hush"))
 
 
 @pytest.mark.parametrize(

@@ -15,14 +15,15 @@ from flask.testing import FlaskClient
 
 from addon.google.access import UserAccess
 from addon.google.errors import FileMissing, GrantMissing, JobBlocked, TryAgain
-from addon.google.identity import Unauthorised
+from addon.google.id_tokens import Unauthorised
+from addon.google.identity import Caller
 from addon.google.sheets import SheetInfo, SpreadsheetInfo
 from addon.jobs.commands import CommandRefused
 from addon.jobs.plan import StartRefused, StartRequest
 from addon.jobs.start import Started
-from addon.jobs.status import FailureGroup, JobStatus
+from addon.jobs.status import FailureGroup, JobLine, JobStatus
 from addon.settings import Settings
-from addon.sidebar import actions
+from addon.sidebar import actions, admin, commands
 from addon.sidebar.routes import FILE_SCOPE, MAX_BODY_BYTES, blueprint
 from addon.sidebar.text import Words
 from addon.sidebar.widgets import ACTIONS, ROUTES, TRIGGERS
@@ -33,6 +34,8 @@ SID = "S" * 44
 OTHER = "T" * 44
 NOW = datetime(2026, 12, 1, 3, 5, tzinfo=UTC)
 CLICKS = [action for action in ACTIONS if action not in TRIGGERS]
+NO_FILE = {"help", "admin", "test-model"}
+"""Clicks that are not about the open spreadsheet."""
 WORDS = Words("en")
 SECRET = "the text of a cell"
 
@@ -104,16 +107,20 @@ class World:
         self.requests: list[StartRequest] = []
         self.commands: list[tuple[str, str, str | None]] = []
         self.settings = Settings(base_url=BASE)
+        self.caller = Caller("u-1", "you@example.com", "ya29.user", admin=False)
+        self.access = SimpleNamespace(give=lambda user, spreadsheet_id: self.given.append(spreadsheet_id))
+        self.given: list[str] = []
+        self.model = SimpleNamespace(name="builtin-1")
         self.identity = self.documents = self.tasks = self.desk = self
 
-    def sidebar_caller(self, headers: Mapping[str, str], event: Mapping[str, Any]) -> SimpleNamespace:
+    def sidebar_caller(self, target: str, headers: Mapping[str, str], event: Mapping[str, Any]) -> Caller:
         if headers.get("Authorization") != "Bearer system":
             raise Unauthorised("no token")
-        return SimpleNamespace(user_id="u-1", email="you@example.com", token="ya29.user")
+        return self.caller
 
     @contextmanager
-    def user_access(self, token: str, user_id: str) -> Iterator[UserAccess]:
-        yield UserAccess(user_id, FakeSheets(self, token), None)  # type: ignore[arg-type]
+    def user_access(self, token: str, user_id: str, email: str) -> Iterator[UserAccess]:
+        yield UserAccess(user_id, email, FakeSheets(self, token), None)  # type: ignore[arg-type]
 
     def start(self, desk: Any, user: UserAccess, request: StartRequest) -> Started:
         if self.refused is not None:
@@ -128,6 +135,15 @@ class World:
 
     def latest_status(self, documents: Any, spreadsheet_id: str) -> JobStatus | None:
         return next((job for job in self.jobs.values() if job.spreadsheet_id == spreadsheet_id), None)
+
+    def overview(self, documents: Any) -> list[JobLine]:
+        return [
+            JobLine(job.job_id, job.spreadsheet_id, job.status, job.reason, NOW, job.rows, job.failed)
+            for job in self.jobs.values()
+        ]
+
+    def now(self) -> datetime:
+        return NOW
 
     def command(self, name: str) -> Any:
         def run(*given: Any) -> None:
@@ -146,8 +162,10 @@ def world(monkeypatch: pytest.MonkeyPatch) -> World:
     made = World()
     for name in ("start", "job_status", "latest_status"):
         monkeypatch.setattr(actions, name, getattr(made, name))
+    monkeypatch.setattr(commands, "job_status", made.job_status)
+    monkeypatch.setattr(admin, "overview", made.overview)
     for name in ("pause", "resume", "cancel", "retry"):
-        monkeypatch.setattr(actions, name, made.command(name))
+        monkeypatch.setattr(commands, name, made.command(name))
     return made
 
 
@@ -407,6 +425,97 @@ def test_a_job_of_another_spreadsheet_is_not_found(
     assert the(card, "pause")["jobId"] == "job-1"
 
 
+OWNER = Caller("u-1", "you@example.com", "ya29.user", admin=False)
+COLLEAGUE = Caller("u-2", "her@example.com", "ya29.user", admin=False)
+ADMIN = Caller("u-3", "admin@example.com", "ya29.user", admin=True)
+COMMANDS = ["pause", "resume", "cancel", "retry"]
+
+
+@pytest.mark.parametrize("action", COMMANDS)
+@pytest.mark.parametrize(
+    ("caller", "opens", "from_admin", "done"),
+    [
+        (OWNER, True, False, True),
+        (OWNER, False, False, False),
+        (OWNER, False, True, False),
+        (COLLEAGUE, True, False, False),
+        (COLLEAGUE, True, True, False),
+        (COLLEAGUE, False, True, False),
+        (ADMIN, True, False, True),
+        (ADMIN, True, True, True),
+        (ADMIN, False, True, True),
+        (ADMIN, False, False, False),
+    ],
+    ids=lambda value: value.email.split("@")[0] if isinstance(value, Caller) else str(value),
+)
+def test_who_may_command_a_job(
+    client: FlaskClient,
+    world: World,
+    action: str,
+    caller: Caller,
+    opens: bool,
+    from_admin: bool,
+    done: bool,
+) -> None:
+    """Owners their own job, with proof that they open its spreadsheet; administrators any."""
+    world.jobs["job-1"] = a_status()
+    world.caller = caller
+    if not opens:
+        del world.books[SID]
+    marked = {"fromAdmin": "1"} if from_admin else {}
+    answer = post(client, action, an_event(jobId="job-1", **marked))
+
+    assert [command[:2] for command in world.commands] == ([(action, "job-1")] if done else [])
+    if not opens and not done:
+        assert updated(answer)["name"] == "connect"
+    elif not done:
+        assert said(answer) == WORDS("command.not_yours")
+    expected = [SID] if done and action in {"resume", "retry"} and not from_admin else []
+    assert world.given == expected, "access is given anew with the caller's own token, or not at all"
+
+
+@pytest.mark.parametrize(
+    ("caller", "buttons"),
+    [
+        (OWNER, {"refresh", "pause", "cancel"}),
+        (COLLEAGUE, {"refresh"}),
+        (ADMIN, {"refresh", "pause", "cancel", "admin"}),
+    ],
+)
+def test_the_card_offers_what_its_reader_may_do(
+    client: FlaskClient, world: World, caller: Caller, buttons: set[str]
+) -> None:
+    world.jobs["job-1"], world.caller = a_status(), caller
+    card = shown(post(client, "home", an_event()))
+
+    assert {action["to"] for action in actions_in(card)} == buttons
+    assert (WORDS("status.not_yours") in json.dumps(card)) is (caller is COLLEAGUE)
+
+
+@pytest.mark.parametrize("action", ["admin", "test-model"])
+@pytest.mark.parametrize("caller", [OWNER, COLLEAGUE])
+def test_only_administrators_see_all_jobs(
+    client: FlaskClient, world: World, caller: Caller, action: str
+) -> None:
+    world.jobs["job-2"], world.caller = a_status("job-2", spreadsheet_id=OTHER), caller
+    card = updated(post(client, action, an_event()))
+
+    assert card["name"] == "error" and WORDS("error.admins_only") in json.dumps(card)
+    assert "job-2" not in json.dumps(card)
+
+
+def test_administrators_see_every_job_and_need_not_open_its_spreadsheet(
+    client: FlaskClient, world: World
+) -> None:
+    world.jobs["job-2"] = a_status("job-2", spreadsheet_id=OTHER, status="paused", reason="stuck")
+    world.caller, world.books = ADMIN, {}
+    card = updated(post(client, "admin", an_event("")))
+
+    assert WORDS("reason.stuck") in json.dumps(card)
+    assert the(card, "resume") == {"to": "resume", "jobId": "job-2", "fromAdmin": "1"}
+    assert f"https://docs.google.com/spreadsheets/d/{OTHER}" in json.dumps(card)
+
+
 @pytest.mark.parametrize("code", ["already_over", "another_job_active", "brand_new"])
 def test_a_refused_command_says_why(client: FlaskClient, world: World, code: str) -> None:
     world.jobs["job-1"] = a_status()
@@ -428,7 +537,7 @@ def test_help_lies_on_top_so_that_people_can_go_back(client: FlaskClient) -> Non
     assert navigation["pushCard"]["name"] == "help"
 
 
-@pytest.mark.parametrize("action", [action for action in ACTIONS if action not in {"connect", "help"}])
+@pytest.mark.parametrize("action", [action for action in ACTIONS if action not in {"connect", *NO_FILE}])
 def test_nobody_sees_or_changes_a_spreadsheet_their_own_token_cannot_open(
     client: FlaskClient, world: World, action: str
 ) -> None:
@@ -442,7 +551,7 @@ def test_nobody_sees_or_changes_a_spreadsheet_their_own_token_cannot_open(
     assert world.tokens == [("ya29.user", OTHER)]
 
 
-@pytest.mark.parametrize("action", [action for action in CLICKS if action not in {"connect", "help"}])
+@pytest.mark.parametrize("action", [action for action in CLICKS if action not in {"connect", *NO_FILE}])
 def test_a_click_without_any_spreadsheet_leads_back_to_the_grant(client: FlaskClient, action: str) -> None:
     assert updated(post(client, action, an_event("")))["name"] == "connect"
 
@@ -469,7 +578,7 @@ FAILURES = [
 ]
 
 
-@pytest.mark.parametrize("action", [action for action in ACTIONS if action != "help"])
+@pytest.mark.parametrize("action", [action for action in ACTIONS if action not in NO_FILE])
 @pytest.mark.parametrize(("error", "key"), FAILURES)
 def test_a_failed_call_is_a_sentence_and_a_way_on(
     client: FlaskClient, world: World, action: str, error: Exception, key: str
@@ -496,7 +605,7 @@ def test_try_again_makes_the_very_same_run(client: FlaskClient, world: World) ->
     assert world.requests == [StartRequest(SID, 0, ("Body",), "Summary", "Be short", "all", "r-1")]
 
 
-@pytest.mark.parametrize("action", [action for action in ACTIONS if action != "help"])
+@pytest.mark.parametrize("action", [action for action in ACTIONS if action not in NO_FILE])
 def test_an_unknown_failure_shows_a_reference_and_logs_no_content(
     client: FlaskClient, world: World, action: str, caplog: pytest.LogCaptureFixture
 ) -> None:

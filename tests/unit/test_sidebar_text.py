@@ -29,6 +29,7 @@ COMMAND_CODES = {
     "nothing_failed",
     "another_job_active",
     "still_running",
+    "not_yours",
 }
 
 
@@ -46,8 +47,8 @@ def test_both_languages_have_the_same_placeholders(key: str) -> None:
 
 
 def test_no_text_is_left_over() -> None:
-    families = ("reason", "failure", "start", "command", "note", "blocked", "mode", "status", "help")
-    units = ("row", "failed_row", "call", "column", "tab")
+    families = ("reason", "failure", "start", "command", "note", "blocked", "mode", "status", "help", "trial")
+    units = ("row", "failed_row", "call", "column", "tab", "job")
     code = "".join(
         path.read_text("utf-8")
         for path in Path(text.__file__).parent.glob("*.py")
