@@ -3,11 +3,6 @@ output "base_url" {
   value       = local.base_url
 }
 
-output "image_repository" {
-  description = "Where images go: docker push this with /addon:TAG behind it."
-  value       = "${var.region}-docker.pkg.dev/${var.project}/${google_artifact_registry_repository.images.repository_id}"
-}
-
 output "worker_account" {
   description = "Who spreadsheets are shared with."
   value       = google_service_account.worker.email

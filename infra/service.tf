@@ -10,7 +10,7 @@ locals {
   # minutes, and the health probes need one as well.
   request_concurrency = 8
 
-  settings = {
+  own_settings = {
     ADDON_STORE               = "firestore"
     ADDON_PROJECT             = var.project
     ADDON_QUEUE               = google_cloud_tasks_queue.links.id
@@ -31,6 +31,9 @@ locals {
     ADDON_LINK_BUDGET         = tostring(local.link_budget)
     ADDON_LOG_FORMAT          = "json"
   }
+
+  # What is set here cannot be overruled: half of it must agree with other resources.
+  settings = merge(var.extra_settings, local.own_settings)
 
   # From Secret Manager, for models that want a key.
   secret_settings = {

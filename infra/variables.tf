@@ -75,7 +75,7 @@ variable "model_key_version" {
 }
 
 variable "requests_per_minute" {
-  description = "Model calls a minute the provider's quota allows; empty for the program's default."
+  description = "Most model calls a minute of one instance: the provider's quota, divided by max_instances; empty for no limit."
   type        = string
   default     = ""
 }
@@ -84,6 +84,17 @@ variable "concurrency" {
   description = "Model calls in flight per chain."
   type        = number
   default     = 16
+}
+
+variable "extra_settings" {
+  description = "Other ADDON_ settings of the program, such as ADDON_RETENTION_DAYS; `addon doctor` lists all."
+  type        = map(string)
+  default     = {}
+
+  validation {
+    condition     = alltrue([for name in keys(var.extra_settings) : startswith(name, "ADDON_") && name != "ADDON_MODEL_KEY"])
+    error_message = "Names begin with ADDON_. The model's key goes into Secret Manager, or it would be in the state."
+  }
 }
 
 variable "min_instances" {

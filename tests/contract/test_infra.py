@@ -82,7 +82,7 @@ def test_every_reference_leads_somewhere_and_nothing_is_left_over() -> None:
 def test_the_program_knows_every_setting_it_is_given(made: dict[str, Any]) -> None:
     known = {item.metadata["variable"] for item in fields(Settings)}
 
-    assert (set(local_values()["settings"]) | set(made["secrets"])) - known == set()
+    assert (set(local_values()["own_settings"]) | set(made["secrets"])) - known == set()
 
 
 def test_the_program_accepts_the_settings_as_terraform_makes_them(made: dict[str, Any]) -> None:
@@ -110,6 +110,7 @@ def test_only_a_model_that_wants_a_key_gets_one(tmp_path: Path, model: str, keys
         ("service_name", "Summaries"),
         ("service_name", "s" * 49),
         ("worker_access", "everything"),
+        ("extra_settings", '{ADDON_MODEL_KEY = "a-key"}'),
     ],
 )
 def test_a_value_that_would_break_the_deployment_is_refused_before_it(
@@ -160,7 +161,7 @@ def test_the_queue_is_the_one_the_service_fills_and_retries_as_the_links_expect(
     (queue,) = resources("google_cloud_tasks_queue").values()
     (retry,) = queue["retry_config"]
 
-    assert local_values()["settings"]["ADDON_QUEUE"] == "${google_cloud_tasks_queue.links.id}"
+    assert local_values()["own_settings"]["ADDON_QUEUE"] == "${google_cloud_tasks_queue.links.id}"
     assert QUEUE.endswith(f"/queues/{queue['name']}") and Settings().queue.endswith(
         f"/queues/{queue['name']}"
     )

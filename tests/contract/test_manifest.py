@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 from google.cloud import gsuiteaddons_v1
 from google.protobuf import json_format
-from test_sidebar_cards import a_status, a_view, named, parts
+from test_sidebar_cards import BASE, LINKS, a_status, a_view, an_admin_card, named, parts, status_card
 from werkzeug.routing import Map
 
 from addon.app import create_app
@@ -21,11 +21,10 @@ from addon.manifest import ManifestError, read_template, render
 from addon.settings import Settings
 from addon.sidebar.cards import connect_card, error_card, help_card
 from addon.sidebar.run_card import run_card
-from addon.sidebar.status_card import status_card
+from addon.sidebar.status_card import Rights
 from addon.sidebar.text import LANGUAGES, Words
-from addon.sidebar.widgets import ACTIONS, TRIGGERS, Json, Links
+from addon.sidebar.widgets import Json
 
-BASE = "https://summaries-123456789012.asia-northeast1.run.app"
 LATER_KEY = "granularOauthPermissionSupport"
 """Documented, but not yet in the published proto (google-apps-script-type 0.8.1)."""
 LANGUAGE = pytest.mark.parametrize("words", [Words(language) for language in LANGUAGES], ids=list(LANGUAGES))
@@ -35,17 +34,17 @@ def made(words: Words | None = None, name: str = "") -> Any:
     return render(read_template(), BASE, words or Words(), name)
 
 
-def every_card(words: Words, links: Links) -> Iterator[Json]:
+def every_card(words: Words) -> Iterator[Json]:
     """Each kind of card, with every button it can have."""
     yield help_card(words)
-    yield connect_card(words, links)
-    yield run_card(words, links, a_view(words))
-    yield run_card(words, links, a_view(words, titles=[f"Column {index}" for index in range(60)]))
-    for action in (action for action in ACTIONS if action not in TRIGGERS):
-        yield error_card(words, links, "x", action, {})
+    yield connect_card(words, LINKS)
+    yield run_card(words, LINKS, a_view(words))
+    yield run_card(words, LINKS, a_view(words, titles=[f"Column {index}" for index in range(60)]))
+    yield error_card(words, LINKS, "x", "refresh", {})
+    yield an_admin_card(words)
     for status in get_args(Status):
-        for reason in (None, "by_person", "stuck"):
-            yield status_card(words, links, "Book", a_status(status=status, reason=reason))
+        for rights in (Rights(), Rights(commands=False), Rights(admin=True)):
+            yield status_card(words, LINKS, "Book", a_status(status=status), rights=rights)
 
 
 @pytest.fixture(scope="module")
@@ -99,8 +98,7 @@ def test_every_address_in_it_is_answered_by_the_service(routes: Map) -> None:
 
 
 def test_cards_and_descriptor_name_all_routes_of_the_sidebar_and_no_other(routes: Map) -> None:
-    links = Links(BASE, "S" * 44)
-    cards = [card for language in LANGUAGES for card in every_card(Words(language), links)]
+    cards = [card for language in LANGUAGES for card in every_card(Words(language))]
     named_urls = {*named(made(), "runFunction")}.union(*(named(card, "function") for card in cards))
 
     assert all(answers(routes, url, "POST") for url in named_urls)
@@ -111,12 +109,7 @@ def test_cards_and_descriptor_name_all_routes_of_the_sidebar_and_no_other(routes
 @LANGUAGE
 def test_a_card_only_opens_pages_that_the_descriptor_allows(words: Words) -> None:
     allowed = tuple(made()["addOns"]["common"]["openLinkUrlPrefixes"])
-    opened = [
-        value["url"]
-        for card in every_card(words, Links(BASE, "S" * 44))
-        for key, value in parts(card)
-        if key == "openLink"
-    ]
+    opened = [value["url"] for card in every_card(words) for key, value in parts(card) if key == "openLink"]
 
     assert opened and all(url.startswith(allowed) for url in opened)
 
