@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from addon.settings import is_loopback
+from addon.setting_values import is_loopback
 from addon.sidebar.text import Words
 
 TEMPLATE = Path(__file__).resolve().parent.parent / "manifests" / "deployment.json"
