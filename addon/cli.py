@@ -2,6 +2,7 @@
 
 import errno
 import io
+import json
 import os
 import sys
 import threading
@@ -197,6 +198,28 @@ def doctor() -> None:
         worst = max(worst, verdict == WRONG)
         click.echo(f"{verdict:<5}  {sentence}")
     sys.exit(worst)
+
+
+@main.command()
+@click.option("--base-url", required=True, metavar="URL",
+              help="Public URL of the service, the same as its ADDON_BASE_URL.")  # fmt: skip
+@click.option("--name", default="", metavar="NAME",
+              help="What the add-on is called.  [default: the product's name]")  # fmt: skip
+@click.option("--lang", type=click.Choice(["en", "ja"]), default="en", show_default=True,
+              help="Language of the add-on's menu, which is one for everybody.")  # fmt: skip
+def manifest(base_url: str, name: str, lang: str) -> None:
+    """Print the deployment descriptor for Google Workspace.
+
+    Save it, and hand the file to `gcloud workspace-add-ons deployments create`.
+    """
+    from addon.manifest import ManifestError, read_template, render  # noqa: PLC0415
+    from addon.sidebar.text import Words  # noqa: PLC0415
+
+    try:
+        made = render(read_template(), base_url, Words(lang), name)
+    except ManifestError as error:
+        _fail(str(error))
+    click.echo(json.dumps(made, ensure_ascii=False, indent=2))
 
 
 main.add_command(jobs)

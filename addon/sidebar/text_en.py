@@ -90,6 +90,7 @@ TEXTS: dict[str, str] = {
     "again by itself.",
     "status.cancelled_note": "No further rows are summarised. Summaries made so far are kept.",
     "status.results": "Open the results",
+    "status.menu": "Status",
     "status.refresh": "Refresh",
     "status.pause": "Pause",
     "status.resume": "Resume",
@@ -246,6 +247,7 @@ TEXTS: dict[str, str] = {
     "error.unexpected": "Something went wrong in the add-on. Your sheet and finished summaries are safe. "
     "Try again; if it happens again, give the person who runs this add-on the number {reference}.",
     # help card
+    "help.menu": "Help",
     "help.title": "How it works",
     "help.what": "Sheet Summaries has a language model summarise every row of a tab and writes each "
     "summary into its row.",

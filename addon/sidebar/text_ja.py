@@ -91,6 +91,7 @@ TEXTS: dict[str, str] = {
     "status.queued_note": "まもなく始まります。2 分たっても進まないときは、自動でやり直します。",
     "status.cancelled_note": "これ以上は要約しません。これまでの要約は残っています。",
     "status.results": "結果ファイルを開く",
+    "status.menu": "状況",
     "status.refresh": "更新",
     "status.pause": "一時停止",
     "status.resume": "再開",
@@ -246,6 +247,7 @@ TEXTS: dict[str, str] = {
     "error.unexpected": "アドオンの中で問題が起きました。シートとこれまでの要約は無事です。"
     "もう一度お試しください。また同じことが起きたら、アドオンの管理者に番号 {reference} を伝えてください。",
     # help card
+    "help.menu": "ヘルプ",
     "help.title": "使い方",
     "help.what": "シート要約は、シートの各行を言語モデルで要約し、その行に書き込みます。",
     "help.close": "始めたあとは自動で進みます。パネルやブラウザーを閉じても、"
