@@ -1,5 +1,7 @@
 """The service: blueprints over one set of services, and nothing else."""
 
+from pathlib import Path
+
 from flask import Flask, Response, jsonify
 from werkzeug.exceptions import HTTPException
 
@@ -39,6 +41,13 @@ def create_app(settings: Settings | None = None, *, services: Services | None = 
         except StoreError:
             return _not_ready("store", "The store does not answer.")
         return jsonify({"status": "ready"}), 200
+
+    logo = (Path(__file__).parent / "sidebar" / "logo.png").read_bytes()
+
+    @app.get("/logo.png")
+    def logo_png() -> Response:
+        """The picture that the deployment descriptor names."""
+        return Response(logo, mimetype="image/png", headers={"Cache-Control": "public, max-age=86400"})
 
     @app.errorhandler(HTTPException)
     def http_error(error: HTTPException) -> tuple[Response, int]:

@@ -63,9 +63,9 @@ def _look_after(documents: Documents, tasks: Tasks, snapshot: Snapshot, swept: S
 
 def _paused(documents: Documents, reason: str | None = None) -> int:
     """Paused jobs, or those paused for a reason; `MOST_PAUSED` means as many or more."""
-    where: list[Where] = [("status", "==", "paused")]
-    if reason is not None:
-        where.append(("reason", "==", reason))
+    where: list[Where] = [("status", "==", "paused"), ("reason", "==", reason)]
+    if reason is None:
+        where = [("status", "==", "paused")]
     return sum(1 for _ in documents.query("jobs", where=where, limit=MOST_PAUSED))
 
 
