@@ -1,4 +1,4 @@
-"""What passes over the desk: a key to be called with the rows that wait for it, and pages to count them by."""
+"""What passes over the desk: keys to be called with the rows that wait for them, and pages to count by."""
 
 from dataclasses import dataclass, field
 
