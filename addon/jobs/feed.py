@@ -5,6 +5,7 @@ flight, never more than ``concurrency + commit_rows`` begun and not committed.""
 
 import heapq
 import itertools
+import math
 import threading
 from collections import Counter, deque
 from collections.abc import Callable, Sequence
@@ -51,6 +52,7 @@ class Feed:
         self._in_flight = 0
         self._outstanding = 0
         self._gate = 0.0
+        self._halved = -math.inf
         self._last_batch = clock() - commit_seconds
         self._closed = False
         self._poked = False
@@ -109,6 +111,7 @@ class Feed:
                 item = self._next(now)
                 if item is not None:
                     item.tries += 1
+                    item.begun = now
                     self._in_flight += 1
                     self._outstanding += 1
                     self._can_offer.notify_all()
@@ -152,11 +155,16 @@ class Feed:
             self._can_take.notify_all()
             self._changed.notify_all()
 
-    def slow_down(self, until: float) -> None:
-        """The provider wants fewer calls: none before ``until``, then half as many at a time."""
+    def slow_down(self, until: float, begun: float) -> None:
+        """The provider wants fewer calls: none before ``until``, then half as many at a time.
+
+        Half only once for calls ``begun`` before that was known, however late they are refused.
+        """
         with self._lock:
-            if self._gate <= self._clock():
+            now = self._clock()
+            if self._gate <= now and begun >= self._halved:
                 self._allowed = max(1, self._allowed // 2)
+                self._halved = now
             self._gate = max(self._gate, until)
             self._successes = 0
         self._tell_stopped()

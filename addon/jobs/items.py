@@ -26,8 +26,9 @@ class Item:
     """One key to be called: the text of its row, and every row that waits for its answer.
 
     ``replaces`` says that a result document of this key exists and is void; ``failed_before`` that a
-    failure document exists. ``tries`` counts calls, ``calls`` those the provider answered, ``faults`` those
-    it did not although it had room; ``spent`` are the tokens of all its answers.
+    failure document exists. ``tries`` counts calls, and ``begun`` is when the last was taken, in seconds of
+    the desk's clock; ``calls`` counts those the provider answered, ``faults`` those it did not although it
+    had room; ``spent`` are the tokens of all its answers.
     """
 
     key: str
@@ -36,6 +37,7 @@ class Item:
     replaces: bool = False
     failed_before: bool = False
     tries: int = 0
+    begun: float = 0.0
     calls: int = 0
     faults: int = 0
     spent: Usage = field(default_factory=Usage)

@@ -160,7 +160,7 @@ class Pool:
             self._feed.answered(item, "model_error", success=False)
         else:
             if outcome.rate_limited:
-                self._feed.slow_down(at)
+                self._feed.slow_down(at, item.begun)
             self._feed.again(item, at)
 
     def _give_up(self, outcome: Transient, until: float) -> bool:
