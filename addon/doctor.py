@@ -12,8 +12,11 @@ from addon.google.credentials import NoCredentials
 from addon.google.drive import Drive
 from addon.google.errors import GoogleError
 from addon.google.session import Session
-from addon.llm.base import Fatal, LanguageModel, Prompt, Text, Transient
-from addon.services import open_documents, open_model
+from addon.llm.base import LanguageModel
+from addon.llm.prices import Price
+from addon.llm.trial import try_model
+from addon.models import open_model, set_price
+from addon.services import open_documents
 from addon.settings import NEEDED_TO_SERVE, Settings, SettingsError, missing_to_serve
 from addon.store.documents import StoreError
 
@@ -146,15 +149,15 @@ def _worker(settings: Settings) -> tuple[str, str]:
 
 def _opened_model(settings: Settings) -> tuple[str, str]:
     try:
-        return _model(open_model(settings), settings.model_timeout)
+        return _model(open_model(settings), settings.model_timeout, set_price(settings))
     except SettingsError as error:
         return WRONG, str(error)
 
 
-def _model(model: LanguageModel, timeout: float) -> tuple[str, str]:
-    prompt = Prompt("Summarise in one sentence.", (("Text", "The parcel arrived late. Please refund it."),))
-    outcome = model.summarise(prompt, timeout)
-    if isinstance(outcome, Text):
-        return OK, f"The model ({model.name}) answers."
-    reason = f": {outcome.reason}" if isinstance(outcome, Fatal | Transient) else ""
-    return WRONG, f"The model ({model.name}) gave no summary ({type(outcome).__name__.lower()}{reason})."
+def _model(model: LanguageModel, timeout: float, price: Price | None) -> tuple[str, str]:
+    trial = try_model(model, timeout, price=price)
+    if not trial.works:
+        reason = f": {trial.reason}" if trial.reason else ""
+        return WRONG, f"The model ({model.name}) gave no summary ({trial.outcome}{reason})."
+    cost = "" if trial.cost_per_1000 is None else f"; 1,000 such rows cost about ${trial.cost_per_1000:.2f}"
+    return OK, f"The model ({model.name}) answers, in {trial.seconds:.1f} s{cost}."

@@ -1,7 +1,5 @@
 """The composition root: the one place where settings become adapters."""
 
-import importlib
-import inspect
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -20,6 +18,8 @@ from addon.jobs.access import Access
 from addon.jobs.start import Desk
 from addon.jobs.tools import Tools
 from addon.llm.base import LanguageModel
+from addon.llm.pace import Pace
+from addon.models import open_model
 from addon.settings import Settings, SettingsError, missing_to_serve
 from addon.store.documents import Documents
 
@@ -39,7 +39,8 @@ def _nothing(_: str) -> None:
 class Services:
     """Everything the edges work with.
 
-    ``stopping`` is set when the process has been told to end: links then hand over.
+    ``pace`` keeps all links of the process together to the model calls it may make in a minute. ``stopping``
+    is set when the process has been told to end: links then hand over.
     """
 
     settings: Settings
@@ -48,6 +49,7 @@ class Services:
     model: LanguageModel
     identity: Identity
     workers: Workers
+    pace: Pace
     stopping: threading.Event = field(default_factory=threading.Event)
     reach: Callable[[str], None] = _nothing
 
@@ -86,6 +88,7 @@ class Services:
             self.access,
             self.stopping.is_set,
             self.reach,
+            self.pace,
         )
 
 
@@ -136,6 +139,7 @@ def build(settings: Settings, *, reach: Callable[[str], None] = _nothing) -> Ser
             settings.sheets_endpoint,
             settings.drive_endpoint,
         ),
+        pace=Pace(settings.requests_per_minute),
         reach=reach,
     )
 
@@ -171,33 +175,3 @@ def _make_folder(settings: Settings) -> None:
         raise SettingsError(
             f"ADDON_STATE is {settings.state}, but that folder cannot be made ({error.strerror})."
         ) from None
-
-
-def open_model(settings: Settings) -> LanguageModel:
-    """Make the language model.
-
-    Raises
-    ------
-    SettingsError
-        ``ADDON_MODEL`` names nothing that makes one.
-    """
-    if settings.model == "builtin":
-        from addon.llm.builtin import Builtin  # noqa: PLC0415  # a card must not wait for its libraries
-
-        return Builtin()
-    module_name, _, name = settings.model.partition(":")
-    try:
-        factory: Callable[[], LanguageModel] = getattr(importlib.import_module(module_name), name)
-        inspect.signature(factory).bind()
-    except (ImportError, AttributeError) as error:
-        raise SettingsError(
-            f"ADDON_MODEL is {settings.model!r}, but that cannot be imported ({type(error).__name__})."
-        ) from None
-    except (TypeError, ValueError):
-        raise SettingsError(
-            f"ADDON_MODEL is {settings.model!r}, but that is nothing to be called without arguments."
-        ) from None
-    model = factory()
-    if not (isinstance(getattr(model, "name", None), str) and callable(getattr(model, "summarise", None))):
-        raise SettingsError(f"ADDON_MODEL is {settings.model!r}, but what it makes is no language model.")
-    return model

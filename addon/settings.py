@@ -148,13 +148,20 @@ class Settings:
     )
     model_thinking: str = _setting(
         "ADDON_MODEL_THINKING",
-        "off",
-        "how much a Gemini model thinks first: `off` (as little as it can) or `default`",
-        values.choice("off", "default"),
+        "least",
+        "how much the model thinks first: `least` (as little as it can), `default`, a level such as `low`, "
+        "or a number of tokens",
+        values.word,
+    )
+    model_temperature: float | None = _setting(
+        "ADDON_MODEL_TEMPERATURE",
+        None,
+        "how freely the model writes; without it, as the provider has set it",
+        values.number(float, 0, 2),
     )
     model_output: int = _setting(
         "ADDON_MODEL_OUTPUT",
-        1024,
+        4096,
         "most tokens of one answer, thinking included",
         values.number(int, 16, 65_536),
     )

@@ -23,7 +23,7 @@ TYPES: dict[str, type | tuple[type, ...]] = {
 def problems(service: str, request: Received, *, integer_enums: bool = False) -> list[str]:
     """What is wrong with a request to ``service`` (``sheets.v4``, ``drive.v3``, ``cloudtasks.v2``)."""
     document = _document(service)
-    method = _method(service, request)
+    method = _method(service, request.method, request.path)
     if method is None:
         return [f"no method {request.method} {request.path}"]
     found = list(_query_problems(document, method, request))
@@ -49,7 +49,8 @@ def _methods(resource: dict[str, Any]) -> Iterator[dict[str, Any]]:
         yield from _methods(inner)
 
 
-def _method(service: str, request: Received) -> dict[str, Any] | None:
+@functools.lru_cache(1000)
+def _method(service: str, verb: str, asked: str) -> dict[str, Any] | None:
     document = _document(service)
     prefix = "/" + document["servicePath"]
     fitting = []
@@ -57,18 +58,18 @@ def _method(service: str, request: Received) -> dict[str, Any] | None:
         template = method.get("flatPath", method["path"])
         paths = [prefix + template]
         if "mediaUpload" in method:
-            paths = [method["mediaUpload"]["protocols"]["simple"]["path"]] if _is_upload(request) else paths
-        elif _is_upload(request):
+            paths = [method["mediaUpload"]["protocols"]["simple"]["path"]] if _is_upload(asked) else paths
+        elif _is_upload(asked):
             continue
         for path in paths:
             pattern = re.sub(r"\\\{[^}]*\\\}", "[^/:]+", re.escape(path))
-            if method["httpMethod"] == request.method and re.fullmatch(pattern, request.path):
+            if method["httpMethod"] == verb and re.fullmatch(pattern, asked):
                 fitting.append((template.count("{"), method["id"], method))
     return min(fitting)[2] if fitting else None  # a literal route beats one with a parameter
 
 
-def _is_upload(request: Received) -> bool:
-    return request.path.startswith("/upload/")
+def _is_upload(path: str) -> bool:
+    return path.startswith("/upload/")
 
 
 def _query_problems(document: dict[str, Any], method: dict[str, Any], request: Received) -> Iterator[str]:

@@ -10,7 +10,8 @@ from typing import Any
 from addon.jobs import events
 from addon.jobs.chain import Chain
 from addon.jobs.decide import Policy
-from addon.jobs.feed import Feed, Item
+from addon.jobs.feed import Feed
+from addon.jobs.items import Item
 from addon.jobs.model import account
 from addon.jobs.parts import PartRow, PartWriter
 from addon.jobs.rate import Rate

@@ -5,49 +5,12 @@ flight, never more than ``concurrency + commit_rows`` begun and not committed.""
 
 import heapq
 import itertools
+import math
 import threading
 from collections import Counter, deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 
-from addon.llm.base import Blocked, Empty, Rejected, Text, Truncated, Usage
-
-Answer = Text | Blocked | Truncated | Empty | Rejected
-
-
-@dataclass(slots=True)
-class Page:
-    """A page of rows being worked; ``tally`` counts its settled rows by what became of them."""
-
-    end: int
-    tally: dict[str, int] = field(default_factory=dict)
-    open: int = 0
-    sealed: bool = False
-
-    def settle(self, kind: str, rows: int = 1) -> None:
-        """Count rows that need nothing more."""
-        self.tally[kind] = self.tally.get(kind, 0) + rows
-
-
-@dataclass(slots=True)
-class Item:
-    """One key to be called: the text of its row, and every row that waits for its answer.
-
-    ``replaces`` says that a result document of this key exists and is void; ``failed_before`` that a
-    failure document exists. ``tries`` counts calls, ``calls`` those the provider answered, ``faults`` those
-    it did not although it had room; ``spent`` are the tokens of all its answers.
-    """
-
-    key: str
-    fields: tuple[tuple[str, str], ...]
-    rows: list[tuple[Page, int]]
-    replaces: bool = False
-    failed_before: bool = False
-    tries: int = 0
-    calls: int = 0
-    faults: int = 0
-    spent: Usage = field(default_factory=Usage)
-    answer: Answer | str | None = None
+from addon.jobs.items import Answer, Item, Page
 
 
 class Feed:
@@ -89,9 +52,21 @@ class Feed:
         self._in_flight = 0
         self._outstanding = 0
         self._gate = 0.0
+        self._halved = -math.inf
         self._last_batch = clock() - commit_seconds
         self._closed = False
         self._poked = False
+        self._when_stopped: list[Callable[[], None]] = []
+
+    def when_stopped(self, tell: Callable[[], None]) -> None:
+        """Have ``tell`` called whenever calls that have not begun are to be left for now, or for good."""
+        self._when_stopped.append(tell)
+
+    @property
+    def stopped(self) -> bool:
+        """Whether no call may begin now: the desk is closed, or the provider wants to be left alone."""
+        with self._lock:
+            return self._closed or self._gate > self._clock()
 
     def offer(self, item: Item) -> bool | None:
         """Queue a key, or let its rows wait for the call already queued for it.
@@ -136,6 +111,7 @@ class Feed:
                 item = self._next(now)
                 if item is not None:
                     item.tries += 1
+                    item.begun = now
                     self._in_flight += 1
                     self._outstanding += 1
                     self._can_offer.notify_all()
@@ -179,15 +155,27 @@ class Feed:
             self._can_take.notify_all()
             self._changed.notify_all()
 
-    def slow_down(self, until: float) -> bool:
-        """The provider wants fewer calls: none before ``until``, then half as many. Whether that is news."""
+    def slow_down(self, until: float, begun: float) -> bool:
+        """The provider wants fewer calls: none before ``until``, then half as many at a time.
+
+        Half only once for calls ``begun`` before that was known, however late they are refused. Returns
+        whether calls were let through until now.
+        """
         with self._lock:
-            begins = self._gate <= self._clock()
-            if begins:
+            now = self._clock()
+            news = self._gate <= now
+            if news and begun >= self._halved:
                 self._allowed = max(1, self._allowed // 2)
+                self._halved = now
             self._gate = max(self._gate, until)
             self._successes = 0
-            return begins
+        self._tell_stopped()
+        return news
+
+    def _tell_stopped(self) -> None:
+        """Without the lock: whoever is told may be waiting for it to ask whether this desk has stopped."""
+        for tell in self._when_stopped:
+            tell()
 
     def _grow(self) -> None:
         self._successes += 1
@@ -274,6 +262,7 @@ class Feed:
             self._can_take.notify_all()
             self._can_offer.notify_all()
             self._changed.notify_all()
+        self._tell_stopped()
 
     def poke(self) -> None:
         """Wake the committer: something outside the feed has changed."""

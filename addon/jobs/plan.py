@@ -8,13 +8,16 @@ from addon.google.access import UserAccess
 from addon.google.areas import Area
 from addon.google.sheets import SheetInfo, SpreadsheetInfo
 from addon.jobs.records import Mode, Result, results_path
-from addon.llm.base import LanguageModel
+from addon.llm.base import LanguageModel, Prompt
 from addon.rows.keys import clean, is_blank
 from addon.rows.table import HEADER_ROW, Brief, Column, Table, read_header
 from addon.store.documents import Documents
 
 MOST_ROWS = 200_000
 """Rows one job takes: what a click can count in time."""
+
+SAMPLE_ROWS = 200
+"""Rows by whose length the tokens of all are estimated: measuring each would take longer than a click may."""
 
 LOOK_AHEAD = 20_000
 """Keys a click looks up at most, to make no more part files than needed."""
@@ -44,7 +47,8 @@ class StartRequest:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What was counted, and whether the output column is a new one."""
+    """What was counted, and whether the output column is a new one. ``sample`` is what some of the rows would
+    be asked with; it never leaves the click."""
 
     spreadsheet: SpreadsheetInfo
     sheet: SheetInfo
@@ -53,6 +57,7 @@ class Plan:
     blank: int
     keys: frozenset[str]
     todo: frozenset[str]
+    sample: tuple[Prompt, ...]
 
 
 def brief_of(request: StartRequest) -> Brief:
@@ -88,11 +93,11 @@ def plan(
     new_column = _check_columns(header, brief)
     reading = replace(brief, output_column=brief.source_columns[0]) if new_column else brief
     table = Table(user.sheets, request.spreadsheet_id, request.sheet_id, reading, model, header)
-    rows, blank, keys = _count(table)
+    rows, blank, keys, sample = _count(table, brief.instructions)
     if rows == 0:
         raise StartRefused("all_blank" if blank or _has_rows(user, request, sheet) else "no_rows")
     todo = _todo(documents, request, keys)
-    return Plan(spreadsheet, sheet, new_column, rows, blank, keys, todo)
+    return Plan(spreadsheet, sheet, new_column, rows, blank, keys, todo, sample)
 
 
 def _has_rows(user: UserAccess, request: StartRequest, sheet: SheetInfo) -> bool:
@@ -118,9 +123,10 @@ def _check_columns(header: Sequence[Column], brief: Brief) -> bool:
     return brief.output_column not in titles
 
 
-def _count(table: Table) -> tuple[int, int, frozenset[str]]:
+def _count(table: Table, instructions: str) -> tuple[int, int, frozenset[str], tuple[Prompt, ...]]:
     rows = blank = 0
     keys: set[str] = set()
+    sample: list[Prompt] = []
     for _, page in table.pages():
         for row in page:
             if row.key is None:
@@ -128,9 +134,11 @@ def _count(table: Table) -> tuple[int, int, frozenset[str]]:
                 continue
             rows += 1
             keys.add(row.key)
+            if len(sample) < SAMPLE_ROWS:
+                sample.append(Prompt(instructions, row.fields))
         if rows > MOST_ROWS:
             raise StartRefused("too_large")
-    return rows, blank, frozenset(keys)
+    return rows, blank, frozenset(keys), tuple(sample)
 
 
 def _todo(documents: Documents, request: StartRequest, keys: frozenset[str]) -> frozenset[str]:

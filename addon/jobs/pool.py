@@ -7,9 +7,11 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 
 from addon.jobs import events
-from addon.jobs.feed import Feed, Item
+from addon.jobs.feed import Feed
+from addon.jobs.items import Item
 from addon.jobs.model import PAUSE_REASONS
 from addon.llm.base import Empty, Fatal, LanguageModel, Outcome, Prompt, Text, Transient
+from addon.llm.pace import UNLIMITED, Pace
 from addon.logs import carried
 from addon.rows.keys import is_blank
 
@@ -41,6 +43,8 @@ class Pool:
         Most calls in flight.
     timeout
         Seconds one call may take.
+    pace
+        How many calls may begin per minute, together with the other pools of the process.
 
     Attributes
     ----------
@@ -61,6 +65,7 @@ class Pool:
         instructions: str,
         threads: int,
         timeout: float,
+        pace: Pace = UNLIMITED,
         *,
         clock: Callable[[], float] = time.monotonic,
         jitter: Callable[[], float] = random.random,
@@ -73,11 +78,13 @@ class Pool:
         self._model = model
         self._instructions = instructions
         self._timeout = timeout
+        self._pace = pace
         self._clock = clock
         self._jitter = jitter
         self._in_a_row = 0
         self._told = clock()
         self._lock = threading.Lock()
+        feed.when_stopped(pace.wake)
         self._executor = ThreadPoolExecutor(threads, thread_name_prefix="call")
         self._workers: list[Future[None]] = [
             self._executor.submit(carried(self._work)) for _ in range(threads)
@@ -109,6 +116,10 @@ class Pool:
 
     def _work(self) -> None:
         while (item := self._feed.take()) is not None:
+            if not self._pace.acquire(lambda: self._feed.stopped):
+                item.tries -= 1  # taken and not called
+                self._feed.again(item, self._clock())
+                continue
             outcome = None
             try:
                 outcome = self._model.summarise(Prompt(self._instructions, item.fields), self._timeout)
@@ -155,7 +166,7 @@ class Pool:
         elif item.faults >= MAX_TRIES:
             self._feed.answered(item, "model_error", success=False)
         else:
-            if outcome.rate_limited and self._feed.slow_down(at):
+            if outcome.rate_limited and self._feed.slow_down(at, item.begun):
                 events.model_slowed(at - now, outcome.reason)
             self._feed.again(item, at)
 

@@ -29,6 +29,8 @@ class _Document:
 class Job(_Document):
     """One run over one sheet.
 
+    ``price`` is what the operator had set (else the list price counts), ``expected_input`` and
+    ``expected_output`` are tokens as estimated at the start.
     ``acts_as`` is the e-mail of the person the worker acts as, where it does so by delegation. ``reason``
     says why the job is paused. ``prepared`` is set once its files exist. ``rows``, ``distinct`` and ``blank``
     were counted at the start; ``tally`` is counted over the whole sheet at the end. ``parts`` maps each shard
@@ -64,6 +66,9 @@ class Job(_Document):
     finished_at: datetime | None = None
     tally: dict[str, int] = field(default_factory=dict)
     acts_as: str = ""
+    price: str = ""
+    expected_input: int = 0
+    expected_output: int = 0
 
 
 @dataclass(frozen=True, slots=True)

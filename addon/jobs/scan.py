@@ -6,7 +6,8 @@ from typing import Any
 
 from addon.jobs.decide import Policy, Verdict, decide
 from addon.jobs.display import Display
-from addon.jobs.feed import Feed, Item, Page
+from addon.jobs.feed import Feed
+from addon.jobs.items import Item, Page
 from addon.jobs.parts import PartReader
 from addon.jobs.records import Failure, Result, failure_path, failures_path, results_path
 from addon.rows.keys import shard_of, text_hash

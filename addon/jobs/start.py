@@ -30,6 +30,7 @@ from addon.jobs.records import (
     spreadsheet_path,
 )
 from addon.llm.base import LanguageModel
+from addon.llm.prices import estimate
 from addon.rows.keys import shard_of
 from addon.rows.table import HEADER_ROW, Brief, first_free_column, read_header
 from addon.settings import Settings
@@ -145,6 +146,7 @@ def _draft(
     new_folder, new_run_file = next(new), next(new)
     part_ids = chain((file.id for file in found.spare), new)
     now = desk.documents.now()
+    expected = estimate(desk.model.name, counted.sample, calls=len(counted.todo))
     job = Job(
         spreadsheet_id=request.spreadsheet_id,
         sheet_id=request.sheet_id,
@@ -152,6 +154,9 @@ def _draft(
         model=desk.model.name,
         owner=user.user_id,
         acts_as=desk.access.acts_as(user),
+        price=desk.settings.model_price,
+        expected_input=expected.input_tokens,
+        expected_output=expected.output_tokens,
         created_at=now,
         updated_at=now,
         preparing_until=now + PREPARING,

@@ -3,10 +3,13 @@
 from collections import Counter, defaultdict
 from dataclasses import dataclass
 from datetime import datetime
+from decimal import Decimal
 
 from addon.jobs.chain import read_shards
 from addon.jobs.model import OVER
 from addon.jobs.records import Failure, Job, Mode, Shard, Status, failures_path, job_path, spreadsheet_path
+from addon.llm.base import Usage
+from addon.llm.prices import cost, parse_price
 from addon.store.documents import Documents, Snapshot
 
 MOST_FAILURES = 5_000
@@ -41,7 +44,8 @@ class JobStatus:
     ``rows`` had text when the job started; ``done`` of them have their summary, ``reused`` of those without
     a call by this job, ``failed`` got none, ``blank`` rows had no text. ``called`` counts committed model
     calls, ``repeated`` is the most calls that may have been made twice. ``rate`` is in rows per second.
-    ``now`` is the store's clock.
+    ``now`` is the store's clock. ``cost`` and ``expected_cost`` are in US dollars, ``None`` where no price is
+    known.
     """
 
     job_id: str
@@ -70,6 +74,8 @@ class JobStatus:
     results_link: str | None
     failures: tuple[FailureGroup, ...]
     notes: tuple[str, ...]
+    cost: Decimal | None = None
+    expected_cost: Decimal | None = None
 
 
 def job_status(documents: Documents, job_id: str) -> JobStatus | None:
@@ -133,6 +139,7 @@ def _status(documents: Documents, snapshot: Snapshot) -> JobStatus:
     rows = max(job.rows, done + failed) if not job.tally else done + failed + tally.get("left", 0)
     left = max(0, rows - done - failed)
     running = job.status == "running" and rate > 0
+    used = Usage(sum(shard.input_tokens for shard in shards), sum(shard.output_tokens for shard in shards))
     return JobStatus(
         job_id=job_id,
         spreadsheet_id=job.spreadsheet_id,
@@ -149,8 +156,8 @@ def _status(documents: Documents, snapshot: Snapshot) -> JobStatus:
         called=sum(shard.called for shard in shards),
         reused=done - tally.get("made", 0),
         repeated=_repeated(job, shards),
-        input_tokens=sum(shard.input_tokens for shard in shards),
-        output_tokens=sum(shard.output_tokens for shard in shards),
+        input_tokens=used.input_tokens,
+        output_tokens=used.output_tokens,
         rate=rate if running else None,
         seconds_left=left / rate if running else None,
         created_at=job.created_at,
@@ -160,7 +167,13 @@ def _status(documents: Documents, snapshot: Snapshot) -> JobStatus:
         results_link=job.results_link or None,
         failures=failures,
         notes=("results_lost",) if any(shard.lost for shard in shards) else (),
+        cost=_cost(job, used),
+        expected_cost=_cost(job, Usage(job.expected_input, job.expected_output)),
     )
+
+
+def _cost(job: Job, usage: Usage) -> Decimal | None:
+    return cost(job.model, usage, parse_price(job.price) if job.price else None)
 
 
 def _live_tally(shards: list[Shard]) -> dict[str, int]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from addon.google.access import Workers
 from addon.jobs.access import Access
 from addon.llm.base import LanguageModel
+from addon.llm.pace import UNLIMITED, Pace
 from addon.settings import Settings
 from addon.store.documents import Documents
 
@@ -13,7 +14,8 @@ from addon.store.documents import Documents
 @dataclass(frozen=True)
 class Tools:
     """What a link works with. ``stopping`` tells that the process is about to end; ``reach`` is the fault
-    point seam, called with the name of each step before it is taken."""
+    point seam, called with the name of each step before it is taken; ``pace`` is one for all links of the
+    process."""
 
     documents: Documents
     workers: Workers
@@ -22,3 +24,4 @@ class Tools:
     access: Access
     stopping: Callable[[], bool]
     reach: Callable[[str], None]
+    pace: Pace = UNLIMITED

@@ -15,7 +15,8 @@ from addon.jobs.commit import Committer
 from addon.jobs.decide import Policy
 from addon.jobs.display import SHOWN_AGAIN, Display, until_settled
 from addon.jobs.endings import NO_DISPLAY, Ending, ending_of, of_drive
-from addon.jobs.feed import Feed, Item
+from addon.jobs.feed import Feed
+from addon.jobs.items import Item
 from addon.jobs.parts import PartReader, PartRow, PartWriter
 from addon.jobs.people import People
 from addon.jobs.pool import Pool
@@ -84,9 +85,8 @@ class LinkWork:
             self._progress,
             tools.reach,
         )
-        self._pool = Pool(
-            self._feed, tools.model, brief.instructions, settings.concurrency, settings.model_timeout
-        )
+        threads, seconds = settings.concurrency, settings.model_timeout
+        self._pool = Pool(self._feed, tools.model, brief.instructions, threads, seconds, tools.pace)
         self._scanner = ThreadPoolExecutor(1, thread_name_prefix="scan")
         self._scan: Scan | None = None
         self._void: set[str] = set()

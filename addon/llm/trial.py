@@ -1,41 +1,84 @@
-"""One call of the model with a text of our own, to see whether it works."""
+"""One call with a fixed sample, to see whether a model answers, how fast, and at what price."""
 
 import time
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from decimal import Decimal
 
-from addon.llm.base import Fatal, LanguageModel, Prompt, Rejected, Text, Transient, Usage
+from addon.llm.base import Blocked, Fatal, LanguageModel, Outcome, Prompt, Rejected, Transient, Usage
+from addon.llm.prices import Price, cost
 
-INSTRUCTIONS = "Summarise in one sentence."
-SAMPLE = (("Text", "The parcel arrived late and the box was torn. Please refund the postage."),)
+SAMPLE = Prompt(
+    "Summarise in one sentence.",
+    (
+        ("Subject", "Order 1043"),
+        (
+            "Message",
+            "My parcel arrived four days late and the box was open. Nothing is missing, but I had to pay "
+            "for a second delivery. Please refund the delivery fee.",
+        ),
+    ),
+)
+"""About as much as a usual row; nobody's data."""
 
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """What came of it.
+    """What one call showed. Codes only: whoever shows it has the words, in the reader's language.
 
     Parameters
     ----------
     outcome
-        ``text`` for a summary, else what there was instead: ``fatal``, ``transient`` and so on.
+        ``text`` where the model works; otherwise ``blocked``, ``truncated``, ``empty``, ``rejected``,
+        ``transient`` or ``fatal``.
     reason
-        The outcome's own reason, where it has one.
+        The provider's or the job's word for it, or an empty string.
     seconds
         How long the call took.
     usage
-        Tokens it consumed, as far as the provider told.
+        Tokens, as far as the provider told.
+    cost_per_1000
+        Dollars for a thousand such rows; ``None`` without a known price or without counted tokens.
     """
 
     outcome: str
     reason: str
     seconds: float
-    usage: Usage
+    usage: Usage = field(default_factory=Usage)
+    cost_per_1000: Decimal | None = None
+
+    @property
+    def works(self) -> bool:
+        """Whether the model wrote a summary."""
+        return self.outcome == "text"
 
 
-def try_model(model: LanguageModel, timeout: float) -> Trial:
-    """Call the model once, within ``timeout`` seconds."""
-    start = time.monotonic()
-    outcome = model.summarise(Prompt(INSTRUCTIONS, SAMPLE), timeout)
-    seconds = time.monotonic() - start
-    reason = outcome.reason if isinstance(outcome, Fatal | Transient | Rejected) else ""
-    usage = outcome.usage if isinstance(outcome, Text) else Usage()
-    return Trial(type(outcome).__name__.lower(), reason, seconds, usage)
+def try_model(
+    model: LanguageModel,
+    timeout: float,
+    *,
+    price: Price | None = None,
+    clock: Callable[[], float] = time.monotonic,
+) -> Trial:
+    """Call the model once.
+
+    Parameters
+    ----------
+    timeout
+        Seconds the call may take.
+    price
+        Replaces the model's list price.
+    clock
+        Monotonic seconds.
+    """
+    start = clock()
+    outcome = model.summarise(SAMPLE, timeout)
+    seconds = clock() - start
+    usage = Usage() if isinstance(outcome, (Transient, Fatal)) else outcome.usage
+    each = cost(model.name, usage, price) if usage != Usage() else None
+    per_1000 = None if each is None else 1000 * each
+    return Trial(type(outcome).__name__.lower(), _reason(outcome), seconds, usage, per_1000)
+
+
+def _reason(outcome: Outcome) -> str:
+    return outcome.reason if isinstance(outcome, (Blocked, Rejected, Transient, Fatal)) else ""

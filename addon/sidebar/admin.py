@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 
 from addon.jobs.status import overview
 from addon.llm.trial import Trial, try_model
+from addon.models import set_price
 from addon.sidebar import answers
 from addon.sidebar.admin_card import admin_card
 from addon.sidebar.text import Words
@@ -35,14 +36,20 @@ def _test_model(visit: Visit) -> Json:
     if not visit.caller.admin:
         raise AdminsOnly
     services = visit.services
-    trial = try_model(services.model, min(services.settings.model_timeout, TRIAL_SECONDS))
+    seconds = min(services.settings.model_timeout, TRIAL_SECONDS)
+    trial = try_model(services.model, seconds, price=set_price(services.settings))
     said = _sentence(visit.words, trial)
     return answers.updated(admin_view(visit, said), said)
 
 
 def _sentence(words: Words, trial: Trial) -> str:
-    if trial.outcome == "text":
-        return words("trial.text", seconds=f"{trial.seconds:.1f}")
+    if trial.works:
+        said = words("trial.text", seconds=f"{trial.seconds:.1f}")
+        if trial.cost_per_1000 is None:
+            return said
+        return words(
+            "list.sentences", first=said, second=words("trial.cost", cost=words.dollars(trial.cost_per_1000))
+        )
     if trial.outcome == "fatal":
         return words.coded("reason", trial.reason)
     return words.coded("trial", trial.outcome)

@@ -130,6 +130,10 @@ def _details(words: Words, status: JobStatus) -> list[str]:
                 output=words.number(status.output_tokens),
             )
         )
+    if status.expected_cost and status.status not in OVER:
+        lines.append(words("status.expected", cost=words.dollars(status.expected_cost)))
+    if status.cost:
+        lines.append(words("status.cost", cost=words.dollars(status.cost)))
     if status.repeated > 0:
         lines.append(words("status.repeated", calls=words.count("call", status.repeated)))
     lines += [words.coded("note", note) for note in status.notes]

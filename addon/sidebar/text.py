@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime, timezone
+from decimal import Decimal
 
 from addon.sidebar import text_en, text_ja
 
@@ -64,6 +65,13 @@ class Words:
         if minutes < 60:
             return self("duration.minutes", minutes=str(minutes))
         return self("duration.hours", hours=self.number(minutes // 60), minutes=str(minutes % 60))
+
+    def dollars(self, amount: Decimal) -> str:
+        """Return a sum of US dollars, with two digits that say something: prices of a row are tiny."""
+        if amount >= 1:
+            return f"${amount:,.2f}"
+        digits = max(2, 1 - amount.adjusted()) if amount else 2
+        return f"${amount:.{digits}f}"
 
     def rate(self, per_second: float) -> str:
         """Return a speed given in rows per second as rows per minute."""

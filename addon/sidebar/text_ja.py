@@ -16,6 +16,7 @@ TEXTS: dict[str, str] = {
     "tab.one": "{n} 枚",
     "tab.many": "{n} 枚",
     "list.comma": "、",
+    "list.sentences": "{first}{second}",
     "list.quote": "「{title}」",
     "duration.soon": "1 分未満",
     "duration.minutes": "約 {minutes} 分",
@@ -84,6 +85,8 @@ TEXTS: dict[str, str] = {
     "status.remaining": "手をつけていない行：{rows}",
     "status.called": "モデルの使用：{calls}",
     "status.tokens": "トークン：読み取り {input}、書き出し {output}",
+    "status.expected": "費用の見込み：約 {cost}",
+    "status.cost": "ここまでの費用：約 {cost}",
     "status.repeated": "処理が途中で切れたため、最大 {calls}の使用が二重に請求された可能性があります。",
     "status.started": "開始 {time}",
     "status.finished": "終了 {time}",
@@ -111,7 +114,7 @@ TEXTS: dict[str, str] = {
     "admin.open": "スプレッドシートを開く",
     "admin.test": "モデルを試す",
     "trial.text": "モデルは {seconds} 秒で答えました。",
-    "trial.cost": "同じような 1,000 行で約 ${cost} です。",
+    "trial.cost": "同じような 1,000 行で約 {cost} です。",
     "trial.transient": "今回はモデルから使える答えが返りませんでした。"
     "1 分ほどしてから、もう一度お試しください。",
     "trial.other": "モデルは答えましたが、要約ではありませんでした。"

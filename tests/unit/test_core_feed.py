@@ -185,7 +185,7 @@ def test_a_rate_limit_stops_everybody_then_halves_and_grows_back(feed: Feed, clo
     offer(feed, 12)
     taken = [take(feed) for _ in range(C)]
     for one in taken:  # four refusals of one moment halve once
-        feed.slow_down(clock.now + 5)
+        feed.slow_down(clock.now + 5, one.begun)
         feed.again(one, clock.now + 5)
     waiting = is_blocked(feed.take)
     clock.now += 5

@@ -134,7 +134,7 @@ def test_the_bounds_hold_and_every_key_is_called_and_committed_once_whatever_hap
             if fate < 0.2:
                 begun.discard(one.key)
                 if fate < 0.1:
-                    feed.slow_down(time() + chance.choice([0.5, 4.0]))
+                    feed.slow_down(time() + chance.choice([0.5, 4.0]), one.begun)
                 feed.again(one, time() + chance.choice([0.1, 1.0, 9.0]))
             else:
                 feed.answered(one, Text("x") if fate > 0.25 else "model_error", success=fate > 0.25)
@@ -357,7 +357,7 @@ def test_refusals_of_one_moment_halve_once_and_nothing_starts_before_the_gate(wi
     offer(wide, 16)
     calls = [take(wide) for _ in range(8)]
     for number, one in enumerate(calls):
-        wide.slow_down(time() + (5.7, 5, 5.3)[number % 3])
+        wide.slow_down(time() + (5.7, 5, 5.3)[number % 3], one.begun)
         wide.again(one, time())
     threads = takers(wide, time, 12)
     assert done(threads) == 0
@@ -369,19 +369,35 @@ def test_refusals_of_one_moment_halve_once_and_nothing_starts_before_the_gate(wi
     assert (done(threads), wide.in_flight) == (4, 4)
 
 
+def test_late_refusals_of_calls_begun_before_the_first_do_not_halve_again(wide: Feed, time: Time) -> None:
+    offer(wide, 30)
+    calls = [take(wide) for _ in range(8)]
+    time.pass_by(1)
+    wide.slow_down(time() + 5, calls[0].begun)
+    wide.again(calls[0], time() + 5)
+    for one in calls[1:]:
+        time.pass_by(6)  # the gate is open again, and this call has been under way all the time
+        wide.slow_down(time(), one.begun)
+        wide.again(one, time() + 60)
+    assert wide._allowed == 4
+    later = take(wide)
+    wide.slow_down(time() + 5, later.begun)
+    assert wide._allowed == 2, "a call of the smaller crowd was refused"
+
+
 @pytest.mark.parametrize(("refusals", "allowed"), [(0, 8), (1, 4), (2, 2), (3, 1), (4, 1)])
 def test_each_refusal_after_a_gate_halves_again_and_one_call_always_remains(
     wide: Feed, time: Time, refusals: int, allowed: int
 ) -> None:
     offer(wide, 16)
     for _ in range(refusals):
-        wide.slow_down(time() + 5)
+        wide.slow_down(time() + 5, time())
         time.pass_by(5)
     assert done(takers(wide, time, 12)) == allowed
 
 
 def test_successes_grow_the_concurrency_back_but_never_beyond(wide: Feed, time: Time) -> None:
-    wide.slow_down(time() + 1)
+    wide.slow_down(time() + 1, time())
     time.pass_by(1)
     allowed = []
     for number in range(60):
@@ -397,7 +413,7 @@ def test_successes_grow_the_concurrency_back_but_never_beyond(wide: Feed, time: 
 
 
 def test_failures_do_not_grow_it(wide: Feed, time: Time) -> None:
-    wide.slow_down(time() + 1)
+    wide.slow_down(time() + 1, time())
     time.pass_by(1)
     for number in range(60):
         offer(wide, 1, first=number)
@@ -410,7 +426,7 @@ def test_failures_do_not_grow_it(wide: Feed, time: Time) -> None:
 def test_successes_from_before_a_refusal_do_not_count(wide: Feed, time: Time) -> None:
     for number, expected in enumerate([4] * 7 + [2] * 3 + [3]):
         if number in {0, 7}:
-            wide.slow_down(time() + 1)
+            wide.slow_down(time() + 1, time())
             time.pass_by(1)
         offer(wide, 1, first=number)
         answer(wide, take(wide))
@@ -421,7 +437,7 @@ def test_successes_from_before_a_refusal_do_not_count(wide: Feed, time: Time) ->
 
 def test_growth_wakes_one_caller_more_than_the_answer_does(time: Time) -> None:
     feed = Feed(2, 50, SECONDS, time)
-    feed.slow_down(time() + 1)
+    feed.slow_down(time() + 1, time())
     time.pass_by(1)
     offer(feed, 20)
     answer(feed, take(feed))
@@ -437,7 +453,7 @@ def test_growth_wakes_one_caller_more_than_the_answer_does(time: Time) -> None:
 
 def test_growth_wakes_a_caller_that_was_kept_waiting(time: Time) -> None:
     feed = Feed(2, 50, SECONDS, time)
-    feed.slow_down(time() + 1)
+    feed.slow_down(time() + 1, time())
     time.pass_by(1)
     offer(feed, 20)
 
