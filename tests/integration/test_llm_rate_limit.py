@@ -53,6 +53,8 @@ class Crowded:
             return self.refusal()
         self.moments.append(time.monotonic())
         with server.changed:
+            if number < CALLERS + CALLERS // 2:  # time enough for one too many to come
+                server.changed.wait_for(lambda: server.in_flight > CALLERS // 2, 0.5)
             late = not server.changed.wait_for(lambda: server.in_flight >= self.expected, PATIENCE)
             self.impatient = self.impatient or late
             self.crowds.append(server.in_flight)

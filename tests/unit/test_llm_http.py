@@ -15,7 +15,7 @@ import pytest
 from scripted import Reply, Scripted
 
 from addon.llm.base import Transient
-from addon.llm.http import MOST_BYTES, Sender
+from addon.llm.http import MOST_BYTES, Sender, _Timed
 from addon.llm.http import Reply as Answer
 
 PATIENCE = 20.0
@@ -51,7 +51,7 @@ def raw(*pieces: bytes, endless: bytes = b"") -> Iterator[str]:
             try:
                 for piece in pieces:
                     connection.sendall(piece)
-                while endless and not done.wait(0.02):
+                while endless and not done.wait(0.0 if len(endless) > 1000 else 0.02):
                     connection.sendall(endless)
                 done.wait(PATIENCE)
             except OSError:
@@ -83,6 +83,7 @@ HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
         ((HEAD + b"Transfer-Encoding: chunked\r\n\r\n",), b"1\r\na\r\n"),
         ((HEAD + b"\r\n",), b"a"),
         ((b"HTTP/1.1 100 Continue\r\n\r\n",), b"HTTP/1.1 100 Continue\r\n\r\n"),
+        ((), b"HTTP/1.1 100 Continue\r\n\r\n" * 100),
     ],
     ids=[
         "silence",
@@ -92,6 +93,7 @@ HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
         "in chunks",
         "without length",
         "informational",
+        "a flood",
     ],
 )
 def test_an_answer_that_trickles_in_does_not_outlast_the_deadline(
@@ -103,6 +105,17 @@ def test_an_answer_that_trickles_in_does_not_outlast_the_deadline(
             assert call.result(PATIENCE / 2) == Transient("timeout")
         finally:
             sender.close()
+
+
+def test_each_read_waits_no_longer_than_is_left_of_the_whole() -> None:
+    one, other = socket.socketpair()
+    with one, other, _Timed(one, time.monotonic() + 50.0) as timed:
+        one.settimeout(1000.0)
+        other.sendall(b"x")
+        assert timed.readinto(bytearray(1)) == 1
+        left = one.gettimeout()
+        assert left is not None
+        assert 0 < left <= 50.0
 
 
 def test_a_deadline_that_is_over_sends_nothing(sender: Sender, server: Scripted) -> None:
