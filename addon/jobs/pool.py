@@ -19,6 +19,9 @@ MAX_TRIES = 4
 """Calls of one row that may fail while others succeed, before it is recorded as `model_error`. Calls the
 provider had no room for do not count: they say nothing about the row."""
 
+MAYBE_BILLED = frozenset({"timeout", "connection_lost"})
+"""Reasons for which the provider may have answered, and charged, what never came back."""
+
 SILENT = 20
 """Transient outcomes in a row, over all rows, that end a link early."""
 
@@ -176,7 +179,7 @@ class Pool:
         too_long = wait > LONGEST_WAIT
         with self._lock:
             self._in_a_row += 1
-            self.repeats += outcome.reason == "timeout"
+            self.repeats += outcome.reason in MAYBE_BILLED
             self._told = max(self._told, until)
             if not too_long and self._in_a_row < SILENT:
                 return False

@@ -135,8 +135,8 @@ TEXTS: dict[str, str] = {
     "reason.by_person": "Somebody paused it. Press Resume to go on.",
     "reason.key_rejected": "The model provider rejected the access key. Ask the person who runs this "
     "add-on to replace the key, then press Resume.",
-    "reason.model_unknown": "The model provider does not know the chosen model. Ask the person who runs "
-    "this add-on to choose another, then press Resume.",
+    "reason.model_unknown": "There is no such model at the address that is set. Ask the person who runs "
+    "this add-on to check model and address, then press Resume.",
     "reason.quota_exhausted": "The model's allowance for now is used up. Press Resume tomorrow, or ask the "
     "person who runs this add-on to raise it.",
     "reason.insufficient_quota": "The account at the model provider has no credit left. Ask the person who "

@@ -1,5 +1,6 @@
 """From settings to a language model: each provider, and one sentence for what is missing."""
 
+import subprocess
 import sys
 from decimal import Decimal
 from pathlib import Path
@@ -9,14 +10,13 @@ import pytest
 from addon.llm.builtin import Builtin
 from addon.models import open_model, set_price
 from addon.settings import Settings, SettingsError
+from addon.simulator.identity import Identity, Principal, write_worker_file
 from addon.simulator.keys import make_key
 
 
 @pytest.fixture
 def key_file(tmp_path: Path) -> Path:
     """Credentials of a service account."""
-    from addon.simulator.identity import Identity, Principal, write_worker_file
-
     key = make_key("worker")
     identity = Identity(Principal("u@example.com", "t"), Principal("w@example.com", "t"), "o", key, key)
     path = tmp_path / "key.json"
@@ -64,7 +64,7 @@ def test_what_decides_answers_is_part_of_the_key() -> None:
         (Settings(model="no_such_module:make"), "cannot be imported"),
         (Settings(model="addon.llm.builtin:no_such"), "cannot be imported"),
         (Settings(model="addon.llm.prices:price_of"), "nothing to be called without arguments"),
-        (Settings(model="builtins:dict"), "no language model"),
+        (Settings(model="collections:Counter"), "no language model"),
     ],
 )
 def test_what_cannot_be_is_a_sentence_without_the_key(settings: Settings, words: str) -> None:
@@ -83,7 +83,5 @@ def test_a_price_may_be_set() -> None:
 
 @pytest.mark.parametrize("name", ["addon.llm.gemini", "addon.llm.openai", "addon.llm.vertex", "grpc"])
 def test_a_card_does_not_wait_for_what_it_does_not_need(name: str) -> None:
-    import subprocess
-
     code = f"import sys, addon.serve; sys.exit({name!r} in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
