@@ -92,6 +92,8 @@ def _lines(status: JobStatus) -> Iterator[tuple[str, str]]:
     )
     yield "calls", f"{status.called:,}, of them at most {status.repeated:,} repeated after a breakdown"
     yield "tokens", f"{status.input_tokens:,} in, {status.output_tokens:,} out ({status.model})"
+    if status.cost:
+        yield "cost", f"about ${status.cost:,.4f} (expected: ${status.expected_cost or 0:,.4f})"
     yield "created", f"{status.created_at:%Y-%m-%d %H:%M:%S} UTC"
     yield "updated", f"{status.updated_at:%Y-%m-%d %H:%M:%S} UTC"
     yield "results", status.results_link or "-"

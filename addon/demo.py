@@ -73,6 +73,7 @@ def _service(state: Path, port: int, google: dict[str, str]) -> Iterator["subpro
         "ADDON_MODEL": PACED_MODEL,
         "ADDON_CONCURRENCY": "4",
         "ADDON_DISPLAY_SECONDS": "1",
+        "ADDON_ADMINS": "you@example.com",
         **os.environ,
         **google,
         "ADDON_STATE": str(state),
