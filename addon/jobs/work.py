@@ -17,14 +17,14 @@ from addon.jobs.display import SHOWN_AGAIN, Display, until_settled
 from addon.jobs.endings import NO_DISPLAY, Ending, ending_of, of_drive
 from addon.jobs.feed import Feed
 from addon.jobs.items import Item
-from addon.jobs.parts import PartReader, PartRow, PartWriter
+from addon.jobs.parts import PartReader, PartWriter
 from addon.jobs.people import People
 from addon.jobs.pool import Pool
-from addon.jobs.records import Failure, Result, Shard, failure_path, results_path
+from addon.jobs.records import Failure, Shard, failure_path
+from addon.jobs.recovery import recover
 from addon.jobs.scan import Scan
 from addon.jobs.tools import Tools
 from addon.logs import carried, word
-from addon.rows.keys import text_hash
 from addon.rows.table import Brief, ColumnsGone, SheetGone, Table
 from addon.store.documents import Transaction
 
@@ -144,24 +144,17 @@ class LinkWork:
         return sorted(self._scan.failures.keys() - self._scan.failures_met)
 
     def _recover(self) -> None:
-        """Bring parts and index together, in case the worker before died between the two."""
-        self._reconcile(self._writer.load(self._chain.deadline))
-        while (rows := self._writer.turn(self._chain.deadline)) is not None:
-            self._reconcile(rows)  # it may have begun the next part as well
+        """Take over from the worker before."""
+        self._lost = recover(
+            self._tools.documents,
+            self._committer,
+            self._writer,
+            self._policy.job.spreadsheet_id,
+            self._void,
+            self._chain.deadline,
+        )
         if self._shard.silent_links:  # no calls before it is sure that their answers can be kept
             self._writer.upload([], self._chain.deadline)
-
-    def _reconcile(self, rows: list[PartRow]) -> None:
-        collection = results_path(self._policy.job.spreadsheet_id)
-        found = self._tools.documents.get_many(f"{collection}/{row.key}" for row in rows if row.key)
-        known = {item.id: Result.from_data(item.data) for item in found.values()}
-        self._committer.adopt(rows, known)
-        held = {(row.key, text_hash(row.summary)) for row in rows}
-        here = self._tools.documents.query(collection, where=[("part", "==", self._writer.file_id)])
-        for item in here:
-            if (item.id, item.data["sha256"]) not in held:
-                self._void.add(item.id)
-                self._lost += 1
 
     def _passes(self) -> Ending:
         fruitless = 0
