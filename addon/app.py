@@ -22,6 +22,7 @@ def create_app(settings: Settings | None = None, *, services: Services | None = 
         services = build(settings or from_environment())
     app = Flask(__name__, static_folder=None)
     app.config["MAX_CONTENT_LENGTH"] = MAX_BODY
+    app.config["PROVIDE_AUTOMATIC_OPTIONS"] = False  # no page calls this service, so no browser has to ask
     app.url_map.merge_slashes = False  # a redirect would name the host that the caller claims to call
     app.extensions["services"] = services
     hooks.install(app)

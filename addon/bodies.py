@@ -22,15 +22,16 @@ def json_body(request: Request, most: int) -> Any:
     Raises
     ------
     HTTPException
-        415 where it is not declared as JSON, 413 where it is too large, 400 where it is not JSON, nested more
-        than `DEEPEST` levels, or names a field twice: whoever checks it and whoever uses it could otherwise
-        read different values.
+        415 where it is not declared as JSON, 413 where it is too large, 400 where it is not JSON in UTF-8 (as
+        RFC 8259 has it: no ``NaN``), nested more than `DEEPEST` levels, or names a field twice: whoever
+        checks it and whoever uses it could otherwise read different values.
     """
     if request.mimetype != "application/json":
         raise UnsupportedMediaType("The body must be JSON (Content-Type: application/json).")
     request.max_content_length = most
     try:
-        body = json.loads(request.get_data(), object_pairs_hook=_once)
+        text = request.get_data().decode()
+        body = json.loads(text, object_pairs_hook=_once, parse_constant=_no_number)
     except (ValueError, RecursionError):
         raise BadRequest("The body is not JSON, or is nested too deeply.") from None
     if _depth(body) > DEEPEST:
@@ -43,6 +44,10 @@ def _once(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
     if len(found) != len(pairs):
         raise ValueError("a field is named twice")
     return found
+
+
+def _no_number(name: str) -> None:
+    raise ValueError(f"{name} is no number")
 
 
 def _depth(value: Any) -> int:

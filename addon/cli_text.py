@@ -63,6 +63,8 @@ PAUSED: Mapping[str, str] = {
     "that, then {again}.",
     "resharing_refused": "The person who started it may not share the spreadsheet. Ask its owner to share "
     "it with the worker, then {again}.",
+    "read_only": "The person who started it may read the spreadsheet, but not edit it. Ask its owner to let "
+    "them edit it, then {again}.",
     "spreadsheet_trashed": "The spreadsheet is in the trash. Restore it, then {again}.",
     "results_trashed": "A results file is in the trash of Drive. Restore it, then {again}.",
     "api_refused": "A request was refused, and trying again would not help. See what `addon doctor` says, "

@@ -1,21 +1,81 @@
 """The service under gunicorn."""
 
+import contextlib
+import json
+import logging
 import os
 import signal
+import socket
 import threading
 from collections.abc import Callable
+from http import HTTPStatus
 from typing import Any
 
 from flask import Flask
 from gunicorn.app.base import BaseApplication
 from gunicorn.glogging import Logger
+from gunicorn.http import errors, wsgi
+from gunicorn.util import write_nonblock
+from gunicorn.workers.gthread import ThreadWorker
 
 from addon.app import create_app
+from addon.hooks import HEADERS
+from addon.jobs import events
 from addon.loglines import configure
+from addon.logs import event
 from addon.settings import Settings
+
+log = logging.getLogger(__name__)
 
 GRACEFUL_SECONDS = 9
 """How long a worker told to end may finish its requests: Cloud Run kills it 10 s after SIGTERM."""
+
+
+UNREADABLE = {
+    errors.ExpectationFailed: 417,
+    errors.ForbiddenProxyRequest: 403,
+    errors.LimitRequestHeaders: 431,
+    errors.LimitRequestLine: 414,
+    errors.UnsupportedTransferCoding: 501,
+}
+"""Status for what gunicorn cannot read; 400 for all else that is wrong with a request."""
+
+_OURS = (errors.ConfigurationProblem, errors.InvalidResponseHeader, errors.InvalidResponseHeaderName)
+"""What gunicorn raises that no caller is to blame for."""
+
+
+class Worker(ThreadWorker):  # type: ignore[misc]
+    """Answers what is no request as the service answers all others, and quotes none of it.
+
+    gunicorn would answer with a page, and would repeat the offending header, in the answer and in the log: a
+    token, most likely.
+    """
+
+    def handle_error(self, req: Any, client: socket.socket, addr: Any, exc: Exception) -> None:  # noqa: ARG002
+        """Answer, and log why; gunicorn calls this where no application has answered."""
+        if isinstance(exc, errors.ParseException) and not isinstance(exc, _OURS):
+            status, said = UNREADABLE.get(type(exc), 400), "The request cannot be read as HTTP."
+            kind = type(exc).__name__
+            event(log, "request_unreadable", severity=logging.WARNING, error=kind, status=status)
+        else:
+            status, said = 500, "Something unforeseen happened."
+            events.unexpected(exc, "")
+        with contextlib.suppress(OSError):  # a caller who has hung up is told nothing
+            write_nonblock(client, _closing_answer(status, said))
+
+
+def _closing_answer(status: int, said: str) -> bytes:
+    phrase = HTTPStatus(status).phrase
+    code = phrase.lower().replace(" ", "_").replace("-", "_")
+    body = json.dumps({"error": {"code": code, "message": said}})
+    headers = {
+        "Connection": "close",
+        "Content-Type": "application/json",
+        "Content-Length": str(len(body)),
+        **HEADERS,
+    }
+    lines = [f"HTTP/1.1 {status} {phrase}", *(f"{name}: {value}" for name, value in headers.items())]
+    return "\r\n".join([*lines, "", body]).encode()
 
 
 class Log(Logger):  # type: ignore[misc]
@@ -40,11 +100,14 @@ class Service(BaseApplication):  # type: ignore[misc]
         self._chosen = {
             "bind": bind,
             "workers": workers,
-            "worker_class": "gthread",
+            "worker_class": Worker,
             "threads": threads,
             "timeout": 0,
             "graceful_timeout": GRACEFUL_SECONDS,
             "keepalive": 30,
+            # Nobody's headers change what is called: the address is a setting, the path is the request's own.
+            "forwarded_allow_ips": "",
+            "forwarder_headers": "",
             "control_socket_disable": True,
             "loglevel": "warning",
             "logger_class": Log,
@@ -83,6 +146,7 @@ def _hand_over_when_told_to_end(worker: Any) -> None:
 def serve(bind: str, workers: int, threads: int, settings: Settings) -> None:
     """Serve until told to end."""
     configure(settings.log_format, settings.project)
+    wsgi.SERVER = "addon"  # gunicorn would name itself in every answer
     Service(bind, workers, threads).run()
 
 

@@ -19,7 +19,7 @@ AGAIN = 30.0
 STALE = 3_600.0
 """Seconds certificates serve beyond their time while new ones cannot be had."""
 
-_MAX_AGE = re.compile(r"max-age=(\d{1,9})")
+_MAX_AGE = re.compile(r"\bmax-age=(\d{1,9})", re.IGNORECASE)
 
 
 class CertificatesUnavailable(Exception):

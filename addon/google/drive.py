@@ -9,14 +9,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from addon.google.errors import Refused, TryAgain, blocked, in_trash
+from addon.google.errors import Refused, TryAgain, blocked, in_trash, read_only
 from addon.google.permissions import ALL_DRIVES, FILES, Permissions, path
 from addon.google.session import Budget
 from addon.google.uploads import Content, upload
 
 FOLDER = "application/vnd.google-apps.folder"
 
-_FIELDS = "id,name,webViewLink,size,sha256Checksum,trashed,appProperties,capabilities(canShare)"
+_FIELDS = "id,name,webViewLink,size,sha256Checksum,trashed,appProperties,capabilities(canShare,canEdit)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +36,8 @@ class FileInfo:
         after 30 days.
     can_share
         Whether the caller may give others access to it.
+    can_edit
+        Whether the caller may change it.
     """
 
     id: str
@@ -46,11 +48,17 @@ class FileInfo:
     trashed: bool
     properties: Mapping[str, str]
     can_share: bool = False
+    can_edit: bool = False
 
     def check_not_trashed(self, code: Literal["spreadsheet_trashed", "results_trashed"]) -> None:
         """Raise `JobBlocked` with this code where the file is in the trash."""
         if self.trashed:
             raise in_trash(code, f"file {self.id}")
+
+    def check_editable(self) -> None:
+        """Raise `JobBlocked` (``read_only``) where the caller may not change the file."""
+        if not self.can_edit:
+            raise read_only(f"file {self.id}")
 
 
 class Drive(Permissions):
@@ -218,4 +226,5 @@ def _file_info(data: Mapping[str, Any]) -> FileInfo:
         trashed=data.get("trashed", False),
         properties=data.get("appProperties", {}),
         can_share=data.get("capabilities", {}).get("canShare", False),
+        can_edit=data.get("capabilities", {}).get("canEdit", False),
     )

@@ -16,6 +16,7 @@ BlockCode = Literal[
     "storage_full",
     "sharing_refused",
     "resharing_refused",
+    "read_only",
     "spreadsheet_trashed",
     "results_trashed",
     "workbook_full",
@@ -155,6 +156,7 @@ _ADVICE: dict[BlockCode, str] = {
     "storage_full": "there is no storage for it; free space, or have a user or shared drive own the file",
     "sharing_refused": "sharing was refused; ask the administrator to allow sharing with the worker",
     "resharing_refused": "the person may not share it; ask its owner to share it with the worker",
+    "read_only": "the person may read it but not edit it; ask its owner to let them edit it",
     "spreadsheet_trashed": "the spreadsheet is in the trash; restore it",
     "results_trashed": "the results are in the trash; restore them",
     "workbook_full": "the workbook has reached its limit of cells; delete unused rows, columns or sheets",
@@ -177,6 +179,16 @@ def in_trash(code: BlockCode, target: str) -> JobBlocked:
     """Say that ``target`` (a file, by id) is in the trash, although Google would go on working with it."""
     return JobBlocked(
         f"Drive has {target} in the trash: {_ADVICE[code]}.", code=code, service="Drive", reason="trashed"
+    )
+
+
+def read_only(target: str) -> JobBlocked:
+    """Say that the person may not edit ``target`` (a file, by id), so that nobody may do it in their name."""
+    return JobBlocked(
+        f"Drive lets the person read {target} only: {_ADVICE['read_only']}.",
+        code="read_only",
+        service="Drive",
+        reason="canEdit",
     )
 
 

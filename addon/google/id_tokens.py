@@ -1,6 +1,7 @@
 """Whether an ID token is one of Google's, was made for us, and is valid now."""
 
 import base64
+import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -16,6 +17,9 @@ SKEW = 30.0
 
 LONGEST = 8_192
 """Characters of a token; Google's have some 1,000."""
+
+LATEST = 86_400.0
+"""Seconds from now until a token expires, at most; Google's expire after an hour."""
 
 
 class Unauthorised(Exception):
@@ -75,6 +79,8 @@ class Verifier:
             raise Unauthorised("issued in the future")
         if expires < now - SKEW:
             raise Unauthorised("expired")
+        if expires > now + LATEST:
+            raise Unauthorised("valid for longer than any of Google's")
         if claims.get("iss") not in self.issuers:
             raise Unauthorised("wrong issuer")
         if claims.get("aud") != audience:
@@ -91,6 +97,8 @@ def account_of(claims: dict[str, Any]) -> str:
 
 def _number(value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float):
+        raise Unauthorised("no time of issue or expiry")
+    if isinstance(value, float) and not math.isfinite(value):  # NaN is neither too early nor too late
         raise Unauthorised("no time of issue or expiry")
     return value
 
@@ -113,5 +121,5 @@ def _signed(token: str, certificate: str) -> bool:
     try:
         raw = base64.urlsafe_b64decode(signature + "=" * (-len(signature) % 4))
         return bool(crypt.verify_signature(message, raw, certificate))  # type: ignore[no-untyped-call]
-    except ValueError:
+    except (ValueError, TypeError):  # not base64; no certificate; one of another kind of key
         return False

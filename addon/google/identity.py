@@ -1,8 +1,9 @@
 """Who calls: Google for a person, the task queue, the scheduler. Each proves it with an ID token."""
 
 import hashlib
+import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
 from addon.google.id_tokens import Unauthorised, Verifier, account_of
@@ -15,6 +16,10 @@ REMOVED = "SIGNATURE_REMOVED_BY_GOOGLE"
 
 EMAIL_SCOPE = "https://www.googleapis.com/auth/userinfo.email"
 """Without it, Google does not say who the person is."""
+
+
+_TOKEN = re.compile(r"[!-~]{1,8192}")
+"""An access token, as far as it can go into a header; what is in it is Google's business."""
 
 
 class Headers(Protocol):
@@ -46,7 +51,7 @@ class Caller:
 
     user_id: str
     email: str
-    token: str
+    token: str = field(repr=False)
     admin: bool
 
 
@@ -96,7 +101,7 @@ class Identity:
         said = authorization if isinstance(authorization, Mapping) else {}
         self._check_google(self.base_url + target, _bearer(headers), _text(said, "systemIdToken"))
         token = _text(said, "userOAuthToken")
-        if not token:
+        if not _TOKEN.fullmatch(token):
             raise Unauthorised("the event carries no user token")
         person = _text(said, "userIdToken")
         if not person:
@@ -144,7 +149,8 @@ def audience_of(base_url: str, caller: Automaton) -> str:
 
 def user_id_of(subject: str) -> str:
     """The id a person is known by here."""
-    return hashlib.sha256(subject.encode()).hexdigest()[:24]
+    # Half of a surrogate pair, which JSON may hold, has no bytes of its own.
+    return hashlib.sha256(subject.encode("utf-8", "backslashreplace")).hexdigest()[:24]
 
 
 def _bearer(headers: Headers) -> str:

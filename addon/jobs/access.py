@@ -68,14 +68,17 @@ class Access:
         """Let the worker work on a spreadsheet, with the user's own right to do so.
 
         What the worker was given by somebody else is not taken back in the end, so that is told apart here.
+        The worker writes what a person asks for: so it does not for one who may only read, although it may
+        have the access from another.
 
         Raises
         ------
         GoogleError
-            ``sharing_refused`` and the like: the sentence says who can change it.
+            ``read_only``, ``sharing_refused`` and the like: the sentence says who can change it.
         """
         if not self._shares:
             return
+        user.drive.info(spreadsheet_id).check_editable()
         self._hold(spreadsheet_id)
         try:
             if user.drive.shared_with(spreadsheet_id, self.settings.worker_account):

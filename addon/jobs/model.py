@@ -31,6 +31,7 @@ PAUSE_REASONS = frozenset(
         "workbook_full",  # the spreadsheet has reached 10 million cells
         "sharing_refused",  # the spreadsheet cannot be shared with the worker
         "resharing_refused",  # the person who started the job may not share the spreadsheet
+        "read_only",  # the person who started the job may not edit the spreadsheet
         "spreadsheet_trashed",  # the spreadsheet is in the trash
         "results_trashed",  # a results file, or its folder, is in the trash
         "api_refused",  # Google refuses the request for a reason we do not know

@@ -1,5 +1,6 @@
 """The queue's and the scheduler's way in: parse, call one thing, map the answer."""
 
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -22,6 +23,11 @@ from addon.store.documents import StoreError
 
 MAX_BODY = 16 * 1024
 """Bytes of a task's body: ids and counters."""
+
+MOST_COUNTED = 2**31 - 1
+"""A shard, epoch or step is far below."""
+
+_ID = re.compile(r"[A-Za-z0-9]{1,64}")
 
 Guard = Callable[[], "tuple[Response, int] | None"]
 
@@ -97,10 +103,10 @@ def _message(body: object) -> LinkMessage:
         raise ValueError("the body is not a JSON object")
     numbers: dict[str, Any] = {name: body.get(name) for name in ("shard", "epoch", "step")}
     job = body.get("job")
-    if not isinstance(job, str) or not job.isalnum():
+    if not isinstance(job, str) or not _ID.fullmatch(job):
         raise ValueError("the field job is not an id")
     for name, value in numbers.items():
-        if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+        if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= MOST_COUNTED:
             raise ValueError(f"the field {name} is not a count")
     return LinkMessage(job, **numbers)
 

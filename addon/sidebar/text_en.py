@@ -160,6 +160,8 @@ TEXTS: dict[str, str] = {
     "spreadsheet. Ask your Google Workspace administrator to allow it, then press Resume.",
     "reason.resharing_refused": "You may edit this spreadsheet, but not share it. Ask its owner to let "
     "editors share it, then press Resume.",
+    "reason.read_only": "You may read this spreadsheet, but not edit it. Ask its owner to let you edit it, "
+    "then press Resume.",
     "reason.spreadsheet_trashed": "This spreadsheet is in the bin. Restore it in Google Drive, then press "
     "Resume.",
     "reason.results_trashed": "The results are in the bin of Google Drive. Restore them, then press Resume.",
@@ -228,6 +230,8 @@ TEXTS: dict[str, str] = {
     "blocked.resharing_refused": "You may edit this spreadsheet, but not share it, and the add-on needs "
     "access to it. Your sheet and finished summaries are safe. Ask its owner to let editors share it, then "
     "try again.",
+    "blocked.read_only": "You may read this spreadsheet, but not edit it, so nothing was changed. Ask its "
+    "owner to let you edit it, then try again.",
     "blocked.spreadsheet_trashed": "This spreadsheet is in the bin. Your sheet and finished summaries are "
     "safe. Restore it in Google Drive, then try again.",
     "blocked.results_trashed": "The results are in the bin of Google Drive. Your sheet and finished "
