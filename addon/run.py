@@ -159,6 +159,8 @@ class _Run:
                 ) from None
         if not started.created:
             with _over_meanwhile():
+                with services.user_access(self._simulator.identity.user.token, "local") as user:
+                    services.access.give(user, self._spreadsheet_id)  # given back if the job was over
                 release(services.documents, services.tasks, started.job_id)
                 resume(services.documents, services.tasks, started.job_id)
             click.echo("Going on where the last run ended.", err=True)

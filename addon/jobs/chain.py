@@ -4,7 +4,7 @@ The transactional shell around `addon.jobs.model`: each method reads, calls one 
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from addon.google.tasks import Tasks
@@ -25,6 +25,16 @@ LINK_PATH = "/tasks/link"
 
 MOST_STALE = 400
 """Deletes that fit beside the rest of one transaction."""
+
+
+@dataclass(frozen=True, slots=True)
+class LinkMessage:
+    """What a link's task says: ids and counters, never content."""
+
+    job: str
+    shard: int
+    epoch: int
+    step: int
 
 
 class Gone(Exception):

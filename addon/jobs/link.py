@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from addon.google.errors import FileMissing, GoogleError
 from addon.google.tasks import Tasks
 from addon.jobs import events
-from addon.jobs.chain import Chain, Gone, read_shards
+from addon.jobs.chain import Chain, Gone, LinkMessage, read_shards
 from addon.jobs.decide import Policy
 from addon.jobs.endings import Ending, ending_of, patient
 from addon.jobs.events import LinkEnd
@@ -25,16 +25,6 @@ SILENT_LINKS = 8
 FIRST_DELAY = 15.0
 LONGEST_DELAY = 600.0
 """Seconds before the link after a silent one; doubled each time up to the longest."""
-
-
-@dataclass(frozen=True, slots=True)
-class LinkMessage:
-    """What a link's task says: ids and counters, never content."""
-
-    job: str
-    shard: int
-    epoch: int
-    step: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -72,7 +72,7 @@ def test_a_missing_file_and_a_folder_are_one_sentence(tmp_path: Path) -> None:
             "many",
             "ADDON_CONCURRENCY is 'many', but must be a whole number from 1 to 256.",
         ),
-        ("ADDON_MODEL", "gpt", "must be builtin, or package.module:function"),
+        ("ADDON_MODEL", "gpt", "must be builtin, gemini:MODEL"),
         ("ADDON_MODEL", "nowhere:model", "cannot be imported (ModuleNotFoundError)"),
         ("ADDON_MODEL", "json:dumps", "is nothing to be called without arguments"),
         ("ADDON_MODEL", "builtins:list", "what it makes is no language model"),

@@ -18,7 +18,8 @@ from addon.google.drive import FileInfo
 from addon.google.errors import FileMissing, OutOfGrid
 from addon.google.sheets import SheetInfo, SpreadsheetInfo
 from addon.jobs.access import Access
-from addon.jobs.link import LinkAnswer, LinkMessage, run_link
+from addon.jobs.chain import LinkMessage
+from addon.jobs.link import LinkAnswer, run_link
 from addon.jobs.parts import PartRow, decode
 from addon.jobs.plan import StartRequest
 from addon.jobs.records import Failure, Job, Shard, failures_path, job_path, shard_path
@@ -171,9 +172,8 @@ class Drive:
             raise FileMissing("gone", service="Drive", status=404)
         content = self.files[file_id]
         sha256 = hashlib.sha256(content).hexdigest()
-        return FileInfo(
-            file_id, file_id, f"https://drive/{file_id}", len(content), sha256, file_id in self.trash, {}
-        )
+        link, trashed = f"https://drive/{file_id}", file_id in self.trash
+        return FileInfo(file_id, file_id, link, len(content), sha256, trashed, {}, can_edit=True)
 
     def shared_with(self, file_id: str, email: str, *, deadline: float | None = None) -> bool:
         return email in self.shared.get(file_id, set())
