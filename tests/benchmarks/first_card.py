@@ -30,6 +30,13 @@ from addon.simulator.identity import load_identity  # noqa: E402
 
 TICKS = os.sysconf("SC_CLK_TCK")
 
+AS_DEPLOYED = {
+    "ADDON_MODEL": "gemini:gemini-2.5-flash",
+    "ADDON_MODEL_KEY": "never-called",
+    "ADDON_LOG_FORMAT": "json",
+}
+"""The offline model would bring libraries that a deployment does not load."""
+
 
 def cpu_seconds(pid: int) -> float:
     """CPU time a process and its children have used so far."""
@@ -72,8 +79,14 @@ def measure(store: str, environment: dict[str, str]) -> tuple[float, float]:
         (spreadsheet,) = ready["spreadsheets"].values()
         google = Google(spreadsheet, load_identity(folder / "google" / "identity.json"), url)
         began = time.monotonic()
-        settings = {**environment, **ready["environment"], "ADDON_STATE": str(folder), "ADDON_STORE": store}
-        service = start(stack, [sys.executable, "-m", "addon", "serve"], settings | {"PORT": str(port)})
+        settings = {**environment, **ready["environment"], **AS_DEPLOYED, "ADDON_STORE": store}
+        settings["ADDON_STATE"] = str(folder)
+        service = start(
+            stack,
+            [sys.executable, "-m", "addon", "serve"],
+            settings | {"PORT": str(port)},
+            stderr=subprocess.DEVNULL,
+        )
         while True:
             try:
                 google.home()
