@@ -2,14 +2,15 @@
 
 import time
 import uuid
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from addon.google.access import UserAccess
 from addon.jobs.commands import retry
 from addon.jobs.parts import PartRow, decode
 from addon.jobs.plan import StartRequest
@@ -21,6 +22,7 @@ from addon.llm.scripted import ScriptedModel
 from addon.local import local_stack
 from addon.services import Services
 from addon.settings import Settings
+from addon.simulator.page_events import SCOPES
 from addon.simulator.server import Simulator
 from addon.store.documents import Documents
 
@@ -51,9 +53,16 @@ class Stack:
         self.documents = services.documents
 
     def sheet(self, texts: Sequence[str], *, title: str = "Inquiries") -> str:
-        """Make a workbook of ids and texts; its id."""
+        """Make a workbook of ids and texts that the user opens to the add-on; its id."""
         rows = [["id", "text"], *([str(number), text] for number, text in enumerate(texts, 1))]
-        return self.simulator.workbooks.create(title, rows)
+        spreadsheet_id = self.simulator.workbooks.create(title, rows)
+        self.simulator.files.grant(spreadsheet_id, self.simulator.identity.user.email)
+        return spreadsheet_id
+
+    def user(self) -> AbstractContextManager[UserAccess]:
+        """The user inside a click: a token as Workspace issues it, good for granted files only."""
+        email = self.simulator.identity.user.email
+        return self.services.user_access(self.simulator.identity.issue(email, SCOPES), "tester", email)
 
     def request(self, spreadsheet_id: str, **changes: Any) -> StartRequest:
         """A click with the usual choices."""
@@ -70,7 +79,7 @@ class Stack:
 
     def start(self, spreadsheet_id: str, **changes: Any) -> Started:
         """Click Run summaries."""
-        with self.services.user_access(self.simulator.identity.user.token, "tester") as user:
+        with self.user() as user:
             return start(self.services.desk, user, self.request(spreadsheet_id, **changes))
 
     def run(self, spreadsheet_id: str, **changes: Any) -> JobStatus:
@@ -79,7 +88,7 @@ class Stack:
 
     def retry(self, spreadsheet_id: str, job_id: str, error_class: str | None = None) -> None:
         """Click Retry."""
-        with self.services.user_access(self.simulator.identity.user.token, "tester") as user:
+        with self.user() as user:
             self.services.access.give(user, spreadsheet_id)
             retry(self.documents, self.services.tasks, job_id, error_class)
 
@@ -155,10 +164,19 @@ def running(
     settings: Settings = QUICK,
     reach: Callable[[str], None] | None = None,
     sweep: float | None = 0.5,
+    arrange: Callable[[Simulator], Mapping[str, Any]] = lambda _: {},
 ) -> Iterator[Stack]:
-    """Run the product on a state folder, with a store, model and fault points of the test's."""
+    """Run the product on a state folder, with a store, model and fault points of the test's.
+
+    ``arrange`` prepares the simulator and returns settings that depend on it.
+    """
+    arranged: dict[str, Any] = {}
+
+    def prepare(simulator: Simulator) -> None:
+        arranged.update(arrange(simulator))
 
     def adapt(services: Services) -> Services:
+        services = replace(services, settings=replace(services.settings, **arranged))
         if documents is not None:
             services.documents.close()
             services = replace(services, documents=documents)
@@ -166,5 +184,8 @@ def running(
             services = replace(services, reach=reach)
         return replace(services, model=model or ScriptedModel())
 
-    with local_stack(replace(settings, state=state), sweep=sweep, adapt=adapt) as (simulator, services):
+    with local_stack(replace(settings, state=state), sweep=sweep, prepare=prepare, adapt=adapt) as (
+        simulator,
+        services,
+    ):
         yield Stack(simulator, services)
