@@ -1,6 +1,7 @@
 """Tokens as no honest library makes them."""
 
 import base64
+import functools
 import hashlib
 import hmac
 import json
@@ -27,16 +28,22 @@ def unsigned(header: Any, claims: Any, signature: str = "") -> str:
     return f"{segment(header)}.{segment(claims)}.{signature}"
 
 
+@functools.cache
+def _private(pem: str) -> rsa.RSAPrivateKey:
+    """Read a key once: that takes longer than anything done with it."""
+    private = serialization.load_pem_private_key(pem.encode(), None)
+    assert isinstance(private, rsa.RSAPrivateKey)
+    return private
+
+
 def rsa_signed(key: Key, header: Any, claims: Any, algorithm: str = "RS256") -> str:
     """A token signed with an RSA key, whatever its header says."""
-    private = serialization.load_pem_private_key(key.private.encode(), None)
-    assert isinstance(private, rsa.RSAPrivateKey)
     message = f"{segment(header)}.{segment(claims)}"
     hashed = {"256": hashes.SHA256(), "384": hashes.SHA384(), "512": hashes.SHA512()}[algorithm[2:]]
     padded: Any = padding.PKCS1v15()
     if algorithm.startswith("PS"):
         padded = padding.PSS(padding.MGF1(hashed), hashed.digest_size)
-    return f"{message}.{segment(private.sign(message.encode(), padded, hashed))}"
+    return f"{message}.{segment(_private(key.private).sign(message.encode(), padded, hashed))}"
 
 
 def hs256(secret: str, header: Any, claims: Any) -> str:
