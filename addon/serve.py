@@ -129,7 +129,6 @@ class Service(BaseApplication):  # type: ignore[misc]
             "keepalive": 30,
             # Nobody's headers change what is called: the address is a setting, the path is the request's own.
             "forwarded_allow_ips": "",
-            "forwarder_headers": "",
             "control_socket_disable": True,
             "loglevel": "warning",
             "logger_class": Log,

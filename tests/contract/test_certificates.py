@@ -132,6 +132,10 @@ def test_they_are_kept_for_as_long_as_they_say_within_bounds(desk: Desk, cache: 
     assert (desk.find("a"), desk.find("b"), desk.publisher.fetches) == ("none", "b", 2)
 
 
+def test_the_bounds_are_half_a_minute_and_an_hour() -> None:
+    assert (AGAIN, STALE) == (30.0, 3_600.0)
+
+
 def test_a_key_that_is_new_is_fetched_at_once(desk: Desk) -> None:
     desk.find("a")
     desk.publisher.publish("a", "b")

@@ -7,6 +7,7 @@ import pytest
 from hostile import World
 from stage import COLLEAGUE, FORM, OWNER, STRANGER, Answer, Stage, State
 
+from addon.sidebar.text import Words
 from addon.sidebar.widgets import ACTIONS, TRIGGERS
 
 SHOWN = {"help": "help", "admin": "error", "test-model": "error"}
@@ -52,6 +53,7 @@ def test_a_job_of_another_spreadsheet_is_none(
     card = unseen(world, stage.click(action, OWNER, jobId=world.their_job, **from_admin), before)
     assert card["name"] == "status"
     assert world.my_job in json.dumps(card)
+    assert Words("en").coded("command", "no_such_job") in json.dumps(card)
 
 
 IDS = ["../x", "a/b", "jobs/x", ".", "__x__/y", "", "x" * 200, "é", "\0", "' OR 1=1 --", "%2e", "\ud800"]

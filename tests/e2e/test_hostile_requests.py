@@ -47,6 +47,11 @@ ELSEWHERE = named(
     ("Host", {"Host": "evil.test"}, "http://evil.test/sidebar/home"),
     ("X-Forwarded-Host", {"X-Forwarded-Host": "evil.test"}, "http://evil.test/sidebar/home"),
     ("X-Forwarded-Proto", {"X-Forwarded-Proto": "https"}, "https://127.0.0.1:{port}/sidebar/home"),
+    (
+        "two schemes",
+        {"X-Forwarded-Proto": "https", "X-Forwarded-Ssl": "off"},
+        "https://127.0.0.1:{port}/sidebar/home",
+    ),
     ("Forwarded", {"Forwarded": "host=evil.test;proto=https"}, "https://evil.test/sidebar/home"),
     ("X-Original-URL", {"X-Original-URL": "/sidebar/run"}, "{url}/sidebar/run"),
     ("X-Forwarded-Prefix", {"X-Forwarded-Prefix": "/x"}, "{url}/x/sidebar/home"),
