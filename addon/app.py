@@ -7,6 +7,7 @@ from werkzeug.exceptions import HTTPException
 
 from addon import hooks
 from addon.jobs import routes as task_routes
+from addon.refusals import http_refusal, refusal
 from addon.services import Services, build
 from addon.settings import Settings, from_environment
 from addon.sidebar import routes as sidebar_routes
@@ -36,11 +37,11 @@ def create_app(settings: Settings | None = None, *, services: Services | None = 
     @app.get("/readyz")
     def readyz() -> tuple[Response, int]:
         if services.stopping.is_set():
-            return _not_ready("stopping", "The process has been told to end.")
+            return refusal(503, "stopping", "The process has been told to end.")
         try:
             services.documents.now()
         except StoreError:
-            return _not_ready("store", "The store does not answer.")
+            return refusal(503, "store", "The store does not answer.")
         return jsonify({"status": "ready"}), 200
 
     logo = (Path(__file__).parent / "sidebar" / "logo.png").read_bytes()
@@ -50,14 +51,5 @@ def create_app(settings: Settings | None = None, *, services: Services | None = 
         """The picture that the deployment descriptor names."""
         return Response(logo, mimetype="image/png", headers={"Cache-Control": "public, max-age=86400"})
 
-    @app.errorhandler(HTTPException)
-    def http_error(error: HTTPException) -> tuple[Response, int]:
-        code = (error.name or "error").lower().replace(" ", "_")
-        message = error.description or error.name or ""
-        return jsonify({"error": {"code": code, "message": message}}), error.code or 500
-
+    app.register_error_handler(HTTPException, http_refusal)
     return app
-
-
-def _not_ready(part: str, sentence: str) -> tuple[Response, int]:
-    return jsonify({"error": {"code": part, "message": sentence}}), 503

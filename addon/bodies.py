@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from flask import Request
-from werkzeug.exceptions import BadRequest, UnsupportedMediaType
+from werkzeug.exceptions import BadRequest, RequestEntityTooLarge, UnsupportedMediaType
 
 DEEPEST = 32
 """Levels of nesting; an event object has some 8."""
@@ -30,8 +30,10 @@ def json_body(request: Request, most: int) -> Any:
         raise UnsupportedMediaType("The body must be JSON (Content-Type: application/json).")
     request.max_content_length = most
     try:
-        text = request.get_data().decode()
-        body = json.loads(text, object_pairs_hook=_once, parse_constant=_no_number)
+        raw = request.get_data()
+        if request.content_length is None and len(raw) >= most:  # chunks are cut at the limit
+            raise RequestEntityTooLarge
+        body = json.loads(raw.decode(), object_pairs_hook=_once, parse_constant=_no_number)
     except (ValueError, RecursionError):
         raise BadRequest("The body is not JSON, or is nested too deeply.") from None
     if _depth(body) > DEEPEST:

@@ -51,6 +51,11 @@ class Worker(ThreadWorker):  # type: ignore[misc]
     token, most likely.
     """
 
+    def handle_request(self, req: Any, conn: Any) -> Any:
+        """Let the application see broken chunks for what they are; gunicorn calls this for each request."""
+        req.body = _Body(req.body)
+        return super().handle_request(req, conn)
+
     def handle_error(self, req: Any, client: socket.socket, addr: Any, exc: Exception) -> None:  # noqa: ARG002
         """Answer, and log why; gunicorn calls this where no application has answered."""
         if isinstance(exc, errors.ParseException) and not isinstance(exc, _OURS):
@@ -62,6 +67,23 @@ class Worker(ThreadWorker):  # type: ignore[misc]
             events.unexpected(exc, "")
         with contextlib.suppress(OSError):  # a caller who has hung up is told nothing
             write_nonblock(client, _closing_answer(status, said))
+
+
+class _Body:
+    """A request's body. Its reader knows of broken connections, so chunks that cannot be read are one."""
+
+    def __init__(self, body: Any) -> None:
+        self._body = body
+
+    def read(self, size: int | None = None) -> bytes:
+        try:
+            found: bytes = self._body.read(size)
+        except errors.ParseException:
+            raise ConnectionError("the body's chunks cannot be read") from None
+        return found
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._body, name)
 
 
 def _closing_answer(status: int, said: str) -> bytes:
@@ -107,7 +129,6 @@ class Service(BaseApplication):  # type: ignore[misc]
             "keepalive": 30,
             # Nobody's headers change what is called: the address is a setting, the path is the request's own.
             "forwarded_allow_ips": "",
-            "forwarder_headers": "",
             "control_socket_disable": True,
             "loglevel": "warning",
             "logger_class": Log,

@@ -64,21 +64,31 @@ class Access:
         elif self._shares:
             user.drive.share(folder, self.settings.worker_account)
 
+    def check_editor(self, user: UserAccess, spreadsheet_id: str) -> None:
+        """Raise `JobBlocked` (``read_only``) for somebody who may not edit the spreadsheet.
+
+        The worker writes what a person asks for. It may have its access from somebody else, so Google would
+        not notice that this person has none.
+        """
+        user.drive.info(spreadsheet_id).check_editable()
+
     def give(self, user: UserAccess, spreadsheet_id: str) -> None:
+        """Let the worker work on a spreadsheet that the user may edit; see `share`."""
+        self.check_editor(user, spreadsheet_id)
+        self.share(user, spreadsheet_id)
+
+    def share(self, user: UserAccess, spreadsheet_id: str) -> None:
         """Let the worker work on a spreadsheet, with the user's own right to do so.
 
         What the worker was given by somebody else is not taken back in the end, so that is told apart here.
-        The worker writes what a person asks for: so it does not for one who may only read, although it may
-        have the access from another.
 
         Raises
         ------
         GoogleError
-            ``read_only``, ``sharing_refused`` and the like: the sentence says who can change it.
+            ``sharing_refused`` and the like: the sentence says who can change it.
         """
         if not self._shares:
             return
-        user.drive.info(spreadsheet_id).check_editable()
         self._hold(spreadsheet_id)
         try:
             if user.drive.shared_with(spreadsheet_id, self.settings.worker_account):

@@ -5,7 +5,6 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from flask import Blueprint, Response, jsonify, request
-from flask.typing import ResponseReturnValue
 from werkzeug.exceptions import HTTPException
 
 from addon.bodies import json_body
@@ -18,6 +17,7 @@ from addon.jobs import events
 from addon.jobs.chain import LINK_PATH, LinkMessage
 from addon.jobs.sweep import sweep
 from addon.jobs.tools import Tools
+from addon.refusals import http_refusal, refusal
 from addon.store.documents import StoreError
 
 MAX_BODY = 16 * 1024
@@ -46,7 +46,7 @@ def _guard(identity: Identity, caller: Automaton) -> Guard:
             identity.check_automaton(caller, request.headers)
         except Unauthorised as error:
             events.caller_refused(caller, error.reason)
-            return _error(401, "unauthorised", "The call does not prove to come from where it should.")
+            return refusal(401, "unauthorised", "The call does not prove to come from where it should.")
         return None
 
     return check
@@ -78,25 +78,25 @@ def _error_handlers(routes: Blueprint) -> None:
     @routes.errorhandler(CertificatesUnavailable)
     def no_certificates(error: CertificatesUnavailable) -> tuple[Response, int]:
         events.certificates_unavailable(error, request.path)
-        return _error(503, "certificates", "Callers cannot be told apart at the moment.")
+        return refusal(503, "certificates", "Callers cannot be told apart at the moment.")
 
     @routes.errorhandler(StoreError)
     def store_error(error: StoreError) -> tuple[Response, int]:
         events.store_failed(error, request.path)
-        return _error(503, "store", "The store did not answer; the task will come back.")
+        return refusal(503, "store", "The store did not answer; the task will come back.")
 
     @routes.errorhandler(GoogleError)
     def google_error(error: GoogleError) -> tuple[Response, int]:
         events.google_failed(error, request.path)
-        return _error(503, "google", "Google did not answer; the task will come back.")
+        return refusal(503, "google", "Google did not answer; the task will come back.")
+
+    routes.register_error_handler(HTTPException, http_refusal)
 
     @routes.errorhandler(Exception)
-    def unexpected(error: Exception) -> ResponseReturnValue:
+    def unexpected(error: Exception) -> tuple[Response, int]:
         """Log what nobody foresaw by its class and place alone: its message may quote a row."""
-        if isinstance(error, HTTPException):
-            return error
         events.unexpected(error, request.path)
-        return _error(500, "unexpected", "Something unforeseen happened; the task will come back.")
+        return refusal(500, "unexpected", "Something unforeseen happened; the task will come back.")
 
 
 def _message(body: object) -> LinkMessage:
@@ -110,7 +110,3 @@ def _message(body: object) -> LinkMessage:
         if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= MOST_COUNTED:
             raise ValueError(f"the field {name} is not a count")
     return LinkMessage(job, **numbers)
-
-
-def _error(status: int, code: str, message: str) -> tuple[Response, int]:
-    return jsonify({"error": {"code": code, "message": message}}), status

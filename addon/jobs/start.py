@@ -76,6 +76,7 @@ def start(desk: Desk, user: UserAccess, request: StartRequest) -> Started:
     known = _known(desk.documents, request)
     if known is not None:
         return Started(known, created=False)
+    desk.access.check_editor(user, request.spreadsheet_id)  # before a job of theirs is the sheet's last one
     brief = brief_of(request)
     counted = plan(desk.documents, desk.model, user, request, brief)
     jid = job_id(request.spreadsheet_id, request.request_id)
@@ -206,7 +207,7 @@ def _create(
 def _prepare(desk: Desk, user: UserAccess, job: Job, counted: Plan, brief: Brief, found: Found) -> Job:
     """Create the files, give the worker access, make the output column. Every step may be repeated."""
     access = desk.access
-    access.give(user, job.spreadsheet_id)
+    access.share(user, job.spreadsheet_id)
     if found.folder is None:
         name = f"Sheet Summaries - {counted.spreadsheet.title}"
         properties = {"spreadsheet": job.spreadsheet_id}

@@ -4,7 +4,7 @@ import secrets
 from dataclasses import dataclass
 from functools import partial
 
-from flask import Blueprint, g, jsonify, request
+from flask import Blueprint, g, request
 from flask.typing import ResponseReturnValue
 from werkzeug.exceptions import HTTPException
 
@@ -15,6 +15,7 @@ from addon.google.id_tokens import Unauthorised
 from addon.google.identity import EMAIL_SCOPE, PersonUnknown
 from addon.jobs import events
 from addon.logs import bound
+from addon.refusals import http_refusal, refusal
 from addon.services import Services
 from addon.sidebar import answers
 from addon.sidebar.admin import AdminsOnly
@@ -67,10 +68,10 @@ def blueprint(services: Services) -> Blueprint:
     routes = Blueprint("sidebar", __name__, url_prefix="/sidebar")
     for action in HANDLERS:
         routes.add_url_rule(f"/{action}", action, partial(_answer, services, action), methods=["POST"])
-    routes.register_error_handler(BadEvent, lambda error: _refusal(400, "bad_event", str(error)))
+    routes.register_error_handler(BadEvent, lambda error: refusal(400, "bad_event", str(error)))
     routes.register_error_handler(Unauthorised, _unauthorised)
     routes.register_error_handler(CertificatesUnavailable, _no_certificates)
-    routes.register_error_handler(HTTPException, _http_error)
+    routes.register_error_handler(HTTPException, http_refusal)
     # The outermost edge: Google drops an error page without a word, so whatever fails, people get a sentence.
     # The failure is logged there, so nothing is swallowed.
     routes.register_error_handler(Exception, _unexpected)
@@ -125,24 +126,14 @@ def _sentence(words: Words, error: GoogleError | StoreError) -> str:
     return words.coded("blocked", error.code if isinstance(error, JobBlocked) else "other")
 
 
-def _refusal(status: int, code: str, message: str) -> ResponseReturnValue:
-    """Answer a caller that is not Google in the one JSON shape for errors, with no card."""
-    return jsonify(error={"code": code, "message": message}), status
-
-
 def _unauthorised(error: Unauthorised) -> ResponseReturnValue:
     events.caller_refused("sidebar", error.reason)
-    return _refusal(401, "unauthorised", "The call does not carry valid proof that it comes from Google.")
+    return refusal(401, "unauthorised", "The call does not carry valid proof that it comes from Google.")
 
 
 def _no_certificates(error: CertificatesUnavailable) -> ResponseReturnValue:
     events.certificates_unavailable(error, request.path)
-    return _refusal(503, "certificates", "Callers cannot be told apart at the moment; try again.")
-
-
-def _http_error(error: HTTPException) -> ResponseReturnValue:
-    code = error.name.lower().replace(" ", "_")
-    return _refusal(error.code or 500, code, error.description or error.name)
+    return refusal(503, "certificates", "Callers cannot be told apart at the moment; try again.")
 
 
 def _unexpected(error: Exception) -> ResponseReturnValue:
@@ -150,5 +141,5 @@ def _unexpected(error: Exception) -> ResponseReturnValue:
     events.unexpected(error, request.path, reference)
     call: _Call | None = g.get("sidebar_call")
     if call is None:
-        return _refusal(500, "internal_error", f"The call failed; reference {reference}.")
+        return refusal(500, "internal_error", f"The call failed; reference {reference}.")
     return call.failed(call.words("error.unexpected", reference=reference))
