@@ -65,6 +65,10 @@ PAUSED: Mapping[str, str] = {
     "it with the worker, then {again}.",
     "read_only": "The person who started it may read the spreadsheet, but not edit it. Ask its owner to let "
     "them edit it, then {again}.",
+    "delegation_refused": "The worker may not act as the person who started it. Have the administrator "
+    "authorise its client id for domain-wide delegation, then {again}.",
+    "shared_drive_refused": "Results cannot be kept in the shared drive. Make the worker a manager of it, "
+    "then {again}.",
     "spreadsheet_trashed": "The spreadsheet is in the trash. Restore it, then {again}.",
     "results_trashed": "A results file is in the trash of Drive. Restore it, then {again}.",
     "api_refused": "A request was refused, and trying again would not help. See what `addon doctor` says, "

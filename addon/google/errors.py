@@ -17,6 +17,8 @@ BlockCode = Literal[
     "sharing_refused",
     "resharing_refused",
     "read_only",
+    "delegation_refused",
+    "shared_drive_refused",
     "spreadsheet_trashed",
     "results_trashed",
     "workbook_full",
@@ -135,6 +137,7 @@ _API_OFF = frozenset({"SERVICE_DISABLED", "accessNotConfigured", "dailyLimitExce
 _BLOCK_REASONS: dict[str, BlockCode] = {
     **dict.fromkeys(_API_OFF, "api_refused"),
     "activeItemCreationLimitExceeded": "storage_full",
+    "delegation_refused": "delegation_refused",
     "domainPolicy": "api_refused",
     "sharingRateLimitExceeded": "sharing_refused",
     "storageQuotaExceeded": "storage_full",
@@ -157,6 +160,10 @@ _ADVICE: dict[BlockCode, str] = {
     "sharing_refused": "sharing was refused; ask the administrator to allow sharing with the worker",
     "resharing_refused": "the person may not share it; ask its owner to share it with the worker",
     "read_only": "the person may read it but not edit it; ask its owner to let them edit it",
+    "delegation_refused": "the worker may not act as the person; ask the administrator to authorise its "
+    "client id for domain-wide delegation",
+    "shared_drive_refused": "the shared drive for results cannot be used; the operator must check that it "
+    "exists and make the worker a manager of it",
     "spreadsheet_trashed": "the spreadsheet is in the trash; restore it",
     "results_trashed": "the results are in the trash; restore them",
     "workbook_full": "the workbook has reached its limit of cells; delete unused rows, columns or sheets",
@@ -190,6 +197,11 @@ def read_only(target: str) -> JobBlocked:
         service="Drive",
         reason="canEdit",
     )
+
+
+def unusable_drive(target: str, refusal: GoogleError) -> JobBlocked:
+    """Say that results cannot be kept in the shared drive ``target`` (by id)."""
+    return blocked("shared_drive_refused", f"shared drive {target}", refusal)
 
 
 def sort_refusal(refusal: Refused, acting_for: ActingFor, target: str) -> GoogleError:

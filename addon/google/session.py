@@ -229,6 +229,10 @@ class Session:
             self._renewing.release()
 
 
+DELEGATION_WORDS = ("unauthorized_client", "access_denied", "Invalid email or User ID")
+"""What the token endpoint says where nobody has let the account act as this person, or nobody can."""
+
+
 def _as_it_is(request: requests.PreparedRequest) -> requests.PreparedRequest:
     return request
 
@@ -246,9 +250,12 @@ def _not_renewed(error: google.auth.exceptions.RefreshError, service: Service) -
     """Sort a failed renewal: the metadata server's transport errors come wrapped as refusals."""
     if error.retryable or isinstance(error.__cause__, google.auth.exceptions.TransportError):
         return Failed("token_not_renewed", begun=False)
+    said = str(error.args[0]) if error.args else ""
     raise Refused(
         f"{service} cannot be asked: the access token is not accepted and cannot be renewed.",
         service=service,
         status=401,
-        reason="token_not_renewed",
+        reason="delegation_refused"
+        if any(word in said for word in DELEGATION_WORDS)
+        else "token_not_renewed",
     ) from None

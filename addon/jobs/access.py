@@ -6,13 +6,14 @@ spreadsheet and the results folder with the worker; ``delegation``, the worker a
 """
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 
 from addon.google.access import UserAccess, Workers
-from addon.google.drive import Drive
-from addon.google.errors import FileMissing, GoogleError, JobBlocked, TryAgain
+from addon.google.drive import Drive, FileInfo
+from addon.google.errors import FileMissing, GoogleError, JobBlocked, TryAgain, unusable_drive
 from addon.jobs import events
 from addon.jobs.chain import read_job, read_shards
 from addon.jobs.records import spreadsheet_path
@@ -29,6 +30,8 @@ WITHDRAW_SECONDS = 6.0
 """Time-out of taking it away: well below `WITHDRAWING`."""
 
 POLL_SECONDS = 0.5
+
+_DRIVE_REFUSES = frozenset({"access_removed", "sharing_refused", "resharing_refused"})
 
 
 @dataclass(frozen=True)
@@ -57,12 +60,38 @@ class Access:
         """Whoever creates the results' files, and so owns them or answers for them."""
         return self.workers.acting_as().drive if self.results_drive else user.drive
 
+    def create_folder(
+        self, user: UserAccess, file_id: str, name: str, properties: Mapping[str, str]
+    ) -> FileInfo:
+        """Create the results folder where results are kept, or find it created by an earlier try.
+
+        Raises
+        ------
+        JobBlocked
+            ``shared_drive_refused``: the worker cannot create anything there.
+        """
+        parent = self.results_drive or None
+        with self._in_shared_drive():
+            return self.keeper(user).create_folder(file_id, name, properties, parent=parent)
+
     def give_folder(self, user: UserAccess, folder: str) -> None:
         """Let worker and user both reach the results folder. Repeating it changes nothing."""
         if self.results_drive:
-            self.keeper(user).share(folder, user.email, "reader")
+            with self._in_shared_drive():
+                self.keeper(user).share(folder, user.email, "reader")
         elif self._shares:
             user.drive.share(folder, self.settings.worker_account)
+
+    @contextmanager
+    def _in_shared_drive(self) -> Iterator[None]:
+        """A refusal of the drive's is for the operator to mend, not for the person who clicks."""
+        try:
+            yield
+        except (FileMissing, JobBlocked) as refused:
+            about = isinstance(refused, FileMissing) or refused.code in _DRIVE_REFUSES
+            if not self.results_drive or not about:
+                raise
+            raise unusable_drive(self.results_drive, refused) from None
 
     def check_editor(self, user: UserAccess, spreadsheet_id: str) -> None:
         """Raise `JobBlocked` (``read_only``) for somebody who may not edit the spreadsheet.

@@ -32,6 +32,8 @@ PAUSE_REASONS = frozenset(
         "sharing_refused",  # the spreadsheet cannot be shared with the worker
         "resharing_refused",  # the person who started the job may not share the spreadsheet
         "read_only",  # the person who started the job may not edit the spreadsheet
+        "delegation_refused",  # the worker may not act as the person who started the job
+        "shared_drive_refused",  # the worker cannot keep results in the shared drive
         "spreadsheet_trashed",  # the spreadsheet is in the trash
         "results_trashed",  # a results file, or its folder, is in the trash
         "api_refused",  # Google refuses the request for a reason we do not know

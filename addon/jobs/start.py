@@ -211,8 +211,7 @@ def _prepare(desk: Desk, user: UserAccess, job: Job, counted: Plan, brief: Brief
     if found.folder is None:
         name = f"Sheet Summaries - {counted.spreadsheet.title}"
         properties = {"spreadsheet": job.spreadsheet_id}
-        parent = access.results_drive or None
-        folder = access.keeper(user).create_folder(job.folder, name, properties, parent=parent)
+        folder = access.create_folder(user, job.folder, name, properties)
         job = replace(job, folder_link=folder.link)
     # Also where it is an old one: the click that made it may have died right here.
     access.give_folder(user, job.folder)

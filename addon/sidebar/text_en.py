@@ -162,6 +162,10 @@ TEXTS: dict[str, str] = {
     "editors share it, then press Resume.",
     "reason.read_only": "You may read this spreadsheet, but not edit it. Ask its owner to let you edit it, "
     "then press Resume.",
+    "reason.delegation_refused": "The add-on may not work in your name yet. Ask your Google Workspace "
+    "administrator to authorise it, then press Resume.",
+    "reason.shared_drive_refused": "Results cannot be kept in the shared drive that is set for them. Ask the "
+    "person who runs this add-on to give it access to the drive, then press Resume.",
     "reason.spreadsheet_trashed": "This spreadsheet is in the bin. Restore it in Google Drive, then press "
     "Resume.",
     "reason.results_trashed": "The results are in the bin of Google Drive. Restore them, then press Resume.",
@@ -232,6 +236,11 @@ TEXTS: dict[str, str] = {
     "try again.",
     "blocked.read_only": "You may read this spreadsheet, but not edit it, so nothing was changed. Ask its "
     "owner to let you edit it, then try again.",
+    "blocked.delegation_refused": "The add-on may not work in your name yet. Your sheet and finished "
+    "summaries are safe. Ask your Google Workspace administrator to authorise it, then try again.",
+    "blocked.shared_drive_refused": "Results cannot be kept in the shared drive that is set for them. Your "
+    "sheet and finished summaries are safe. Ask the person who runs this add-on to give it access to the "
+    "drive, then try again.",
     "blocked.spreadsheet_trashed": "This spreadsheet is in the bin. Your sheet and finished summaries are "
     "safe. Restore it in Google Drive, then try again.",
     "blocked.results_trashed": "The results are in the bin of Google Drive. Your sheet and finished "

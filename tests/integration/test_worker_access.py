@@ -377,7 +377,7 @@ def test_scopes_that_no_administrator_has_authorised_pause_the_job(
 def in_a_shared_drive(simulator: Simulator) -> dict[str, Any]:
     """The operator keeps results in a shared drive that the worker manages."""
     drive = simulator.files.create_drive("Results", {simulator.identity.worker.email: "fileOrganizer"})
-    return {"worker_access": "shared_drive", "shared_drive": drive.id}
+    return {"worker_access": "shared_drive", "shared_drive": drive}
 
 
 def test_results_in_a_shared_drive_take_nobodys_storage_and_the_person_may_read_them(
@@ -403,7 +403,7 @@ def test_a_shared_drive_the_worker_cannot_use_is_the_operators_to_mend(
 ) -> None:
     def arrange(simulator: Simulator) -> dict[str, Any]:
         drive = simulator.files.create_drive("Results", {OWNER: "organizer"})
-        return {"worker_access": "shared_drive", "shared_drive": drive.id}
+        return {"worker_access": "shared_drive", "shared_drive": drive}
 
     with running(tmp_path, documents=documents, arrange=arrange) as stack:
         sid = stack.sheet(TEXTS)
