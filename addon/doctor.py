@@ -23,6 +23,9 @@ from addon.store.documents import StoreError
 OK, NOTE, WRONG = "ok", "note", "WRONG"
 """What a check says; only the last one makes the exit status 1."""
 
+WORKER_SECONDS = 30.0
+"""The longest a check of the worker takes."""
+
 SERVICE_SETTINGS = (
     *NEEDED_TO_SERVE,
     "queue",
@@ -68,7 +71,7 @@ def examine(settings: Settings) -> Iterator[tuple[str, str]]:
     ):
         yield _endpoint(name, url)
     yield _certificates(settings)
-    yield _worker(settings)
+    yield from _worker(settings)
     yield _opened_model(settings)
 
 
@@ -136,15 +139,62 @@ def _certificates(settings: Settings) -> tuple[str, str]:
     return OK, f"The certificates of ID tokens can be fetched from {settings.certs_url}."
 
 
-def _worker(settings: Settings) -> tuple[str, str]:
+def _worker(settings: Settings) -> Iterator[tuple[str, str]]:
+    """Whether the worker is let in, is who people share with, and has what its way of access needs."""
+    drive, verdict = _let_in(settings)
+    yield verdict
+    if drive is not None and settings.worker_access == "shared_drive" and settings.shared_drive:
+        yield _shared_drive(drive, settings.shared_drive)
+    if settings.worker_access == "delegation":
+        yield _delegation(settings)
+
+
+def _drive(settings: Settings, acts_as: str = "") -> Drive:
+    session = Session(
+        credentials.worker(settings.credentials, settings.worker_account, acts_as), max_attempts=2
+    )
+    return Drive(session, settings.drive_endpoint, "worker")
+
+
+def _let_in(settings: Settings) -> tuple[Drive | None, tuple[str, str]]:
     try:
-        session = Session(credentials.worker(settings.credentials, settings.worker_account))
-        Drive(session, settings.drive_endpoint, "worker").generate_ids(1)
+        drive = _drive(settings)
+        email = drive.whoami(deadline=WORKER_SECONDS).email
     except NoCredentials as error:
-        return WRONG, f"The worker cannot prove who it is: {error}"
+        return None, (WRONG, f"The worker cannot prove who it is: {error}")
     except GoogleError as error:
-        return WRONG, f"The worker is not let in: {error}"
-    return OK, "The worker's token is accepted."
+        return None, (WRONG, f"The worker is not let in: {error}")
+    if email.casefold() != settings.worker_account.casefold():
+        return drive, (
+            WRONG,
+            f"The worker is {email}, but people would share with {settings.worker_account or 'nobody'}: "
+            f"set ADDON_WORKER_ACCOUNT to {email}, or use the credentials of the other account.",
+        )
+    return drive, (OK, f"The worker's token is accepted; it is {email}.")
+
+
+def _shared_drive(drive: Drive, drive_id: str) -> tuple[str, str]:
+    try:
+        top = drive.info(drive_id, deadline=WORKER_SECONDS)
+    except GoogleError as error:
+        return WRONG, f"The shared drive for results cannot be used; make the worker a manager of it: {error}"
+    if not (top.can_edit and top.can_share):
+        return WRONG, f"The worker may not create or share in shared drive {drive_id}: make it a manager."
+    return OK, f"The worker may keep results in shared drive {drive_id}."
+
+
+def _delegation(settings: Settings) -> tuple[str, str]:
+    """Tried with the first administrator of the add-on: somebody who exists and would not mind."""
+    person = next((admin for admin in settings.admins if "@" in admin), None)
+    if person is None:
+        return NOTE, "Acting as people was not tried: ADDON_ADMINS names nobody to try it with."
+    try:
+        _drive(settings, person).whoami(deadline=WORKER_SECONDS)
+    except NoCredentials as error:
+        return WRONG, f"The worker cannot act as people: {error}"
+    except GoogleError as error:
+        return WRONG, f"The worker cannot act as {person}: {error}"
+    return OK, f"The worker may act as {person}, as its administrator has allowed."
 
 
 def _opened_model(settings: Settings) -> tuple[str, str]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
 
@@ -16,6 +17,14 @@ ALL_DRIVES = {"supportsAllDrives": "true"}
 _MAY_WRITE = frozenset({"writer", "fileOrganizer", "organizer", "owner"})
 _INHERITED = frozenset({"cannotDeletePermission", "cannotModifyInheritedPermission"})
 """Reasons seen in public reports where a folder or a shared drive gives the access, not the file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """Somebody who uses Drive, and the id that their permission has on every file."""
+
+    email: str
+    permission_id: str
 
 
 class Permissions:
@@ -79,6 +88,13 @@ class Permissions:
             for permission in self._permissions_of(file_id, email, budget):
                 self._delete(file_id, permission["id"], budget)
 
+    def whoami(self, *, deadline: float | None = None) -> Person:
+        """Whom the calls act for, as Drive sees it."""
+        params = {"fields": "user(permissionId,emailAddress)"}
+        with self._sorting("the caller's own account"):
+            user = self._request("GET", "/drive/v3/about", params, deadline=deadline).data.get("user", {})
+        return Person(str(user.get("emailAddress", "")), str(user.get("permissionId", "")))
+
     def leave(self, file_id: str, email: str, *, deadline: float | None = None) -> None:
         """Give up the caller's own permission on a file; where there is none (any more), all is well.
 
@@ -97,13 +113,12 @@ class Permissions:
             The caller is not ``email``.
         """
         budget = self._session.budget(deadline)
-        params = {"fields": "user(permissionId,emailAddress)"}
+        me = self.whoami(deadline=budget.left())
+        if me.email.casefold() != email.casefold():
+            raise ValueError(f"file {file_id} would be left by somebody else than who was meant")
         with self._sorting(f"file {file_id}"):
-            me = self._request("GET", "/drive/v3/about", params, deadline=budget.left()).data.get("user", {})
-            if me.get("emailAddress", "").casefold() != email.casefold():
-                raise ValueError(f"file {file_id} would be left by somebody else than who was meant")
             try:
-                self._delete(file_id, str(me["permissionId"]), budget)
+                self._delete(file_id, me.permission_id, budget)
             except Refused as refusal:
                 if refusal.reason not in _INHERITED:
                     raise

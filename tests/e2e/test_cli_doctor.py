@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from terminal import Terminal
 
+from addon.google.credentials import SCOPES
 from addon.settings import NEEDED_TO_SERVE, Settings
 from addon.simulator.keys import make_key
 from addon.simulator.server import Simulator
@@ -23,7 +24,7 @@ def _doctor(terminal: Terminal) -> tuple[int, list[str], list[str]]:
 
 
 def _newcomer(folder: Path, **settings: str) -> Terminal:
-    return Terminal(folder, ADDON_MODEL="builtin", **settings)
+    return Terminal(folder, **{"ADDON_MODEL": "builtin"} | settings)
 
 
 def test_with_nothing_configured_all_is_well_and_nothing_is_left_behind(tmp_path: Path) -> None:
@@ -128,3 +129,102 @@ def test_serving_without_configuration_is_refused_in_one_sentence(
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith(sentence)
     assert len(done.stderr.splitlines()) == 1
+
+
+def _wrong(checks: list[str]) -> list[str]:
+    return [line for line in checks if line.startswith("WRONG")]
+
+
+def test_a_wrong_environment_is_told_every_problem_at_once(tmp_path: Path) -> None:
+    """Values nobody can read, parts that are not there, and parts that do not answer, in one go."""
+    (tmp_path / "no key").write_text("{}")
+    terminal = _newcomer(
+        tmp_path,
+        ADDON_COMMIT_ROWS="0",
+        ADDON_LEASE_TTL="soon",
+        ADDON_BASE_URL="http://summaries.example.com/x/",
+        ADDON_ADMINS="nobody",
+        ADDON_STATE=str(tmp_path / "no key" / "state"),
+        ADDON_WORKER_ACCESS="shared_drive",
+        ADDON_SHEETS_ENDPOINT="http://127.0.0.1:9",
+        ADDON_DRIVE_ENDPOINT="http://127.0.0.1:9",
+        ADDON_TASKS_ENDPOINT="http://127.0.0.1:9",
+        ADDON_CERTS_URL="http://127.0.0.1:9/certs",
+        ADDON_CREDENTIALS=str(tmp_path / "no key"),
+        ADDON_MODEL="no.such:model",
+    )
+    status, _, checks = _doctor(terminal)
+    assert status == 1
+    wrong = "\n".join(_wrong(checks))
+    for problem in (
+        "ADDON_COMMIT_ROWS is '0'",
+        "ADDON_LEASE_TTL is 'soon'",
+        "ADDON_BASE_URL is ",
+        "ADDON_ADMINS is ",
+        "ADDON_SHARED_DRIVE does not say which drive",
+        "ADDON_SYSTEM_ACCOUNT is not set",
+        "ADDON_CLIENT_ID is not set",
+        "ADDON_WORKER_ACCOUNT is not set",
+        "ADDON_STATE is ",
+        "Sheets cannot be reached",
+        "Drive cannot be reached",
+        "Cloud Tasks cannot be reached",
+        "No certificates at",
+        "holds no key of a service account",
+        "no.such",
+    ):
+        assert problem in wrong, (problem, checks)
+
+
+def test_the_account_that_people_share_with_must_be_the_workers_own(tmp_path: Path) -> None:
+    with Simulator(tmp_path / "google") as simulator:
+        account = "somebody-else@example.com"
+        status, _, checks = _doctor(_service(tmp_path, simulator, ADDON_WORKER_ACCOUNT=account))
+        assert status == 1
+        assert _wrong(checks) == [
+            f"WRONG  The worker is {simulator.identity.worker.email}, but people would share with {account}: "
+            f"set ADDON_WORKER_ACCOUNT to {simulator.identity.worker.email}, or use the credentials of the "
+            "other account."
+        ]
+
+
+@pytest.mark.parametrize(
+    ("role", "sentence"),
+    [
+        ("organizer", "ok     The worker may keep results in shared drive"),
+        ("reader", "WRONG  The worker may not create or share in shared drive"),
+        (
+            None,
+            "WRONG  The shared drive for results cannot be used; make the worker a manager of it: Drive does",
+        ),
+    ],
+)
+def test_the_shared_drive_for_results_is_tried(tmp_path: Path, role: str | None, sentence: str) -> None:
+    with Simulator(tmp_path / "google") as simulator:
+        members = {"boss@example.com": "organizer"}
+        if role is not None:
+            members[simulator.identity.worker.email] = role
+        drive = simulator.files.create_drive("Results", members)
+        terminal = _service(tmp_path, simulator, ADDON_WORKER_ACCESS="shared_drive", ADDON_SHARED_DRIVE=drive)
+        status, _, checks = _doctor(terminal)
+        assert status == (role != "organizer")
+        assert any(line.startswith(sentence) for line in checks), checks
+
+
+@pytest.mark.parametrize(
+    ("admins", "authorised", "sentence"),
+    [
+        ("boss@example.com", True, "ok     The worker may act as boss@example.com"),
+        ("boss@example.com", False, "WRONG  The worker cannot act as boss@example.com"),
+        ("", True, "note   Acting as people was not tried"),
+    ],
+)
+def test_acting_as_people_is_tried_with_an_administrator(
+    tmp_path: Path, admins: str, authorised: bool, sentence: str
+) -> None:
+    with Simulator(tmp_path / "google") as simulator:
+        simulator.oauth.delegated = frozenset(SCOPES if authorised else ())
+        terminal = _service(tmp_path, simulator, ADDON_WORKER_ACCESS="delegation", ADDON_ADMINS=admins)
+        status, _, checks = _doctor(terminal)
+        assert status == (not authorised)
+        assert any(line.startswith(sentence) for line in checks), checks
