@@ -55,7 +55,11 @@ class Stack:
     def sheet(self, texts: Sequence[str], *, title: str = "Inquiries") -> str:
         """Make a workbook of ids and texts that the user opens to the add-on; its id."""
         rows = [["id", "text"], *([str(number), text] for number, text in enumerate(texts, 1))]
-        spreadsheet_id = self.simulator.workbooks.create(title, rows)
+        return self.workbook(title, rows)
+
+    def workbook(self, title: str, rows: Sequence[Sequence[str]], **more: Any) -> str:
+        """Make a workbook of any rows that the user opens to the add-on; its id."""
+        spreadsheet_id = self.simulator.workbooks.create(title, rows, **more)
         self.simulator.files.grant(spreadsheet_id, self.simulator.identity.user.email)
         return spreadsheet_id
 

@@ -5,7 +5,7 @@ status and the id of the spreadsheet or file go into ours.
 """
 
 import re
-from typing import Literal
+from typing import Literal, TypeVar
 
 Service = Literal["Sheets", "Drive", "Tasks"]
 ActingFor = Literal["user", "worker"]
@@ -103,6 +103,9 @@ class FileMissing(GoogleError):
 
 class OutOfGrid(GoogleError):
     """The cells asked for lie outside the sheet's rows and columns as they are now."""
+
+
+_E = TypeVar("_E", bound=GoogleError)
 
 
 class Refused(GoogleError):
@@ -242,7 +245,7 @@ def sort_share_refusal(refusal: Refused, acting_for: ActingFor, target: str) -> 
     far as sharing, as a reader's or that of a writer whom the owner keeps from it, another person can do it.
     """
     if refusal.status == 404 and acting_for == "user":
-        return _not_granted(refusal, target)
+        return not_granted(refusal, target)
     if refusal.status == 403 and refusal.reason == "insufficientFilePermissions":
         return blocked("resharing_refused", target, refusal)
     if refusal.status in {400, 403} and refusal.reason not in GRANT_REASONS | _API_OFF:
@@ -267,7 +270,8 @@ def _recognised(refusal: Refused) -> BlockCode | None:
     return next((code for pattern, code in _BLOCK_WORDS if pattern.search(refusal.words)), None)
 
 
-def _not_granted(refusal: Refused, target: str) -> GoogleError:
+def not_granted(refusal: GoogleError, target: str) -> GrantMissing:
+    """Say that the user has not opened ``target`` to the add-on: Google answers as if it were not there."""
     return _from(
         refusal,
         GrantMissing,
@@ -276,5 +280,5 @@ def _not_granted(refusal: Refused, target: str) -> GoogleError:
     )
 
 
-def _from(refusal: Refused, kind: type[GoogleError], sentence: str) -> GoogleError:
+def _from(refusal: GoogleError, kind: type[_E], sentence: str) -> _E:
     return kind(sentence, service=refusal.service, status=refusal.status, reason=refusal.reason)

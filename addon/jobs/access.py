@@ -13,7 +13,7 @@ from datetime import timedelta
 
 from addon.google.access import UserAccess, Workers
 from addon.google.drive import Drive, FileInfo
-from addon.google.errors import FileMissing, GoogleError, JobBlocked, TryAgain, unusable_drive
+from addon.google.errors import FileMissing, GoogleError, JobBlocked, TryAgain, not_granted, unusable_drive
 from addon.jobs import events
 from addon.jobs.chain import read_job, read_shards
 from addon.jobs.records import spreadsheet_path
@@ -98,8 +98,17 @@ class Access:
 
         The worker writes what a person asks for. It may have its access from somebody else, so Google would
         not notice that this person has none.
+
+        Raises
+        ------
+        GrantMissing
+            The user's token may not see the spreadsheet at all: they have not opened it to the add-on.
         """
-        user.drive.info(spreadsheet_id).check_editable()
+        try:
+            info = user.drive.info(spreadsheet_id)
+        except FileMissing as missing:
+            raise not_granted(missing, f"file {spreadsheet_id}") from None
+        info.check_editable()
 
     def give(self, user: UserAccess, spreadsheet_id: str) -> None:
         """Let the worker work on a spreadsheet that the user may edit; see `share`."""

@@ -130,7 +130,7 @@ def _work(stack: Stack, scene: Scene) -> str:
     kinds = ["fine"] * 20 + ["reject", "block", "long"]
     texts = [f"{said['cell']} {said['japanese cell']} {kind} {n}" for n, kind in enumerate(kinds)]
     rows = [[said["source title"]], *([text] for text in [*texts, "#REF!"])]
-    sid = stack.simulator.workbooks.create(said["spreadsheet title"], rows, sheet_title=said["tab title"])
+    sid = stack.workbook(said["spreadsheet title"], rows, sheet_title=said["tab title"])
     changes: dict[str, Any] = {
         "source_columns": (said["source title"],),
         "output_column": said["output title"],

@@ -426,7 +426,7 @@ def test_promise_5_content_stays_out_of_store_tasks_and_logs(
     with running(tmp_path, documents=recording, model=model) as stack:  # type: ignore[arg-type]
         stack.simulator.faults.add("tasks.create", "status", times=None, match=read)
         rows = [[title], *([f"{secret} {number}"] for number in range(5)), [f"{secret} refused"]]
-        sid = stack.simulator.workbooks.create("Book", rows)
+        sid = stack.workbook("Book", rows)
         status = stack.run(sid, source_columns=(title,), instructions=wish)
         assert (status.done, status.failed) == (5, 1)
         tokens = [stack.simulator.identity.worker.token, stack.simulator.identity.user.token]

@@ -57,7 +57,7 @@ def test_promise_3_a_sort_between_check_and_write_is_put_right(tmp_path: Path, d
 def test_a_new_column_covers_nothing_however_ragged_the_rows_are(stack: Stack) -> None:
     rows = [["id", "text"], *([str(number), f"text {number}"] for number in range(100))]
     rows[80] = ["79", "text 79", "precious note"]
-    sid = stack.simulator.workbooks.create("Ragged", rows)
+    sid = stack.workbook("Ragged", rows)
     assert stack.run(sid).done == 100
     cells = stack.cells(sid)
     assert cells[80][:3] == ["79", "text 79", "precious note"]
@@ -177,7 +177,7 @@ def test_hand_edits_stay_across_links_and_shards(tmp_path: Path, documents: Docu
 
 
 def test_columns_without_a_title_are_not_taken_for_they_have_no_name_that_stays(stack: Stack) -> None:
-    sid = stack.simulator.workbooks.create("Book", [["id", ""], ["1", "text"]])
+    sid = stack.workbook("Book", [["id", ""], ["1", "text"]])
     for choice in ({"source_columns": ("Column B",)}, {"source_columns": ("",)}):
         with pytest.raises(StartRefused) as refused:
             stack.start(sid, **choice)

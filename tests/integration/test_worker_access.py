@@ -244,6 +244,16 @@ def test_somebody_who_may_only_read_has_nothing_written(tmp_path: Path, document
         assert stack.model.calls == []
 
 
+def test_a_spreadsheet_that_was_not_opened_to_the_add_on_is_asked_for(
+    tmp_path: Path, documents: Documents
+) -> None:
+    with running(tmp_path, documents=documents) as stack:
+        sid = stack.simulator.workbooks.create("Mine", [["id", "text"], ["1", "text 1"]])
+        with pytest.raises(GrantMissing):
+            stack.start(sid)
+        assert known_of(stack, sid) == {}
+
+
 @pytest.mark.parametrize(
     ("happening", "reason"),
     [
