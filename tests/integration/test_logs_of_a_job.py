@@ -242,7 +242,7 @@ def test_a_crash_and_the_links_after_it_are_told_apart(
             crashes.clear()
             raise RuntimeError("with a text nobody may see")
 
-    settings = replace(QUICK, lease_ttl=1.0)
+    settings = replace(QUICK, lease_ttl=3.0)
     with running(tmp_path, documents=documents, settings=settings, reach=reach, sweep=None) as stack:
         job = clicked(stack, stack.sheet(["one", "two"]))
         stack.wait(job)

@@ -25,7 +25,7 @@ from addon.llm.base import Fatal, Prompt, Rejected, Text, Transient
 from addon.llm.scripted import ScriptedModel
 from addon.store.documents import Documents, Transaction
 
-SHORT_LEASE = replace(QUICK, lease_ttl=1.5)
+SHORT_LEASE = replace(QUICK, lease_ttl=2.0)
 
 STEPS = ["after claim", "before part upload", "after part upload", "after commit", "before release"]
 

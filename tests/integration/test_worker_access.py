@@ -291,7 +291,10 @@ def test_what_people_do_in_the_middle_pauses_the_job_and_resume_loses_nothing(
         assert (status.done, len(stack.model.calls)) == (3 * len(TEXTS), len(TEXTS)), "nothing is paid twice"
 
 
-def test_a_results_file_deleted_in_the_middle_pauses_the_job(tmp_path: Path, documents: Documents) -> None:
+def test_a_results_file_deleted_in_the_middle_pauses_the_job(
+    tmp_path: Path, documents: Documents, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("addon.jobs.endings.SHARE_SECONDS", 0.0)  # no share is on its way
     once = Once("after commit")
     with running(tmp_path, documents=documents, reach=once, model=ScriptedModel(latency=0.02)) as stack:
         sid, files = stack.sheet([f"text {number}" for number in range(120)]), stack.simulator.files
