@@ -6,10 +6,11 @@ from flask import Flask, Response, jsonify
 from werkzeug.exceptions import HTTPException
 
 from addon import hooks
+from addon.environment import from_environment
 from addon.jobs import routes as task_routes
 from addon.refusals import http_refusal, refusal
 from addon.services import Services, build
-from addon.settings import Settings, from_environment
+from addon.settings import Settings
 from addon.sidebar import routes as sidebar_routes
 from addon.store.documents import StoreError
 

@@ -15,11 +15,12 @@ import click
 
 from addon import __version__, cli_text
 from addon.cli_jobs import jobs
+from addon.environment import examine_environment, from_environment
 from addon.google.errors import GoogleError
 from addon.jobs.commands import CommandRefused
 from addon.jobs.records import MODES, Mode
 from addon.services import check
-from addon.settings import SettingsError, examine_environment, from_environment
+from addon.settings import SettingsError
 from addon.store.documents import StoreError
 
 USAGE, INTERRUPTED = 2, 130

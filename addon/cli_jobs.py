@@ -8,13 +8,14 @@ from pathlib import Path
 import click
 
 from addon import cli_text
+from addon.environment import from_environment
 from addon.google.errors import TryAgain
 from addon.google.tasks import Tasks
 from addon.jobs.commands import CommandRefused, cancel, resume, retry
 from addon.jobs.model import FAILURE_CLASSES
 from addon.jobs.status import JobStatus, job_status, list_jobs
 from addon.services import build, open_documents
-from addon.settings import Settings, SettingsError, from_environment
+from addon.settings import Settings, SettingsError
 from addon.store.documents import Documents
 
 

@@ -13,8 +13,9 @@ from pathlib import Path
 from flask import Flask
 
 from addon.app import create_app
+from addon.environment import with_environment
 from addon.services import Services, build
-from addon.settings import Settings, with_environment
+from addon.settings import Settings
 from addon.simulator.server import Simulator
 from addon.simulator.state import hold
 from addon.simulator.transport import LOOPBACK, Server

@@ -1,5 +1,6 @@
 """How a setting's text becomes its value, or a ``ValueError`` with half a sentence: "must …"."""
 
+import base64
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -7,6 +8,9 @@ from urllib.parse import urlsplit
 
 PROVIDERS = ("gemini", "vertex", "openai")
 """Hosted models, named ``provider:model``."""
+
+KEY_BYTES = 32
+"""Length of a key for AES-256."""
 
 _EMAIL = re.compile(r"[^@\s,]+@[^@\s,]+\.[^@\s,]+")
 _HOSTED = re.compile(rf"({'|'.join(PROVIDERS)}):[A-Za-z0-9][\w.:/@-]{{0,99}}")
@@ -121,3 +125,16 @@ def price(value: str) -> str:
     if not _PRICE.fullmatch(value):
         raise ValueError("must be US dollars per million input and output tokens, such as 0.10,0.40")
     return value
+
+
+def keys(value: str) -> tuple[bytes, ...]:
+    """Keys for AES-256, with commas between them."""
+    try:
+        found = tuple(base64.b64decode(item.strip(), validate=True) for item in value.split(","))
+    except ValueError:
+        found = ()
+    if not found or any(len(key) != KEY_BYTES for key in found):
+        raise ValueError(
+            "must be 32 bytes each in base64, with commas between them (openssl rand -base64 32)"
+        )
+    return found

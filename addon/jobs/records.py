@@ -1,32 +1,19 @@
 """What is stored of a job: its record, its shards' records, and the paths they live at."""
 
 import hashlib
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Literal, Self
+from typing import Literal
+
+from addon.store.records import Record
 
 Status = Literal["queued", "running", "paused", "done", "cancelled"]
 Mode = Literal["new_or_changed", "empty_only", "all"]
 MODES: tuple[Mode, ...] = ("new_or_changed", "empty_only", "all")
 
 
-class _Document:
-    """Dataclasses that are stored as they are."""
-
-    @classmethod
-    def from_data(cls, data: Mapping[str, Any]) -> Self:
-        """Build from stored fields; fields of a newer version are ignored."""
-        known = {item.name for item in fields(cls)}  # type: ignore[arg-type]
-        return cls(**{name: value for name, value in data.items() if name in known})
-
-    def to_data(self) -> dict[str, Any]:
-        """All fields, ready to be stored."""
-        return asdict(self)  # type: ignore[call-overload, no-any-return]
-
-
 @dataclass(frozen=True, slots=True)
-class Job(_Document):
+class Job(Record):
     """One run over one sheet.
 
     ``price`` is what the operator had set (else the list price counts), ``expected_input`` and
@@ -72,7 +59,7 @@ class Job(_Document):
 
 
 @dataclass(frozen=True, slots=True)
-class Shard(_Document):
+class Shard(Record):
     """A job's share of keys and the chain that works on it.
 
     A shard is a share of *keys*, not of row numbers: equal rows always meet in one shard, and a row that is
@@ -123,7 +110,7 @@ class Shard(_Document):
 
 
 @dataclass(frozen=True, slots=True)
-class Result(_Document):
+class Result(Record):
     """The committed fact that a key has a summary, and where: ``part`` is the file's Drive id, ``row`` the
     position in it. ``until`` ends its retention; a result past it counts as gone even before it is deleted.
     """
@@ -141,7 +128,7 @@ class Result(_Document):
 
 
 @dataclass(frozen=True, slots=True)
-class Failure(_Document):
+class Failure(Record):
     """A row that got no summary. ``row`` is its sheet row (1-based) when read, ``rows`` how many are equal;
     ``detail`` is the provider's own word for the reason."""
 
@@ -153,7 +140,7 @@ class Failure(_Document):
 
 
 @dataclass(frozen=True, slots=True)
-class Folder(_Document):
+class Folder(Record):
     """A user's results folder of one spreadsheet.
 
     ``brief`` is the SHA-256 of what ``run_file`` says, so that the same choices need no second file;

@@ -12,6 +12,7 @@ from addon.jobs.chain import Gone, enqueue, read_job, read_shard, read_shards
 from addon.jobs.commands import release_spreadsheet
 from addon.jobs.events import Swept
 from addon.jobs.records import Job, Shard, shard_path
+from addon.rounds import Rounds
 from addon.store.documents import Documents, Snapshot, StoreError, Transaction, Where
 
 PRUNE_SPREADSHEETS = 20
@@ -39,6 +40,7 @@ def sweep(documents: Documents, tasks: Tasks, access: Access) -> int:
         except (GoogleError, StoreError, Gone) as error:
             swept.skipped += 1
             events.heal_failed(snapshot.id, error)
+    swept.enqueued += Rounds(documents, tasks).heal()
     _withdraw(documents, access)
     swept.pruned = _prune(documents)
     swept.paused = _paused(documents)

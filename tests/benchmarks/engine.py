@@ -28,13 +28,14 @@ sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
 from emulator import running_emulator  # noqa: E402  # after the path is set
 
 from addon.app import create_app  # noqa: E402
+from addon.environment import with_environment  # noqa: E402
 from addon.jobs.plan import StartRequest  # noqa: E402
 from addon.jobs.start import start  # noqa: E402
 from addon.jobs.status import JobStatus, job_status  # noqa: E402
 from addon.llm.base import Outcome, Prompt, Text, Usage  # noqa: E402
 from addon.local import ServiceThread  # noqa: E402
 from addon.services import Services, build  # noqa: E402
-from addon.settings import Settings, with_environment  # noqa: E402
+from addon.settings import Settings  # noqa: E402
 from addon.store.documents import Documents  # noqa: E402
 
 

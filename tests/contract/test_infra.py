@@ -16,9 +16,10 @@ from werkzeug.routing import Map
 
 from addon.app import create_app
 from addon.cli import main
+from addon.environment import from_environment
 from addon.local import local_stack
 from addon.services import AFTER_BUDGET
-from addon.settings import Settings, from_environment
+from addon.settings import Settings
 
 FILES = pytest.mark.parametrize("path", terraform_files(), ids=lambda path: path.name)
 SERVICE = resources("google_cloud_run_v2_service")["google_cloud_run_v2_service.addon"]

@@ -8,16 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from addon.environment import examine_environment, from_environment
 from addon.setting_values import is_loopback
-from addon.settings import (
-    NEEDED_TO_SERVE,
-    Settings,
-    SettingsError,
-    examine_environment,
-    from_environment,
-    missing_to_serve,
-)
+from addon.settings import NEEDED_TO_SERVE, Settings, SettingsError, missing_to_serve
 
+KEY = "A" * 43 + "="
 GOOD: dict[str, list[tuple[str, object]]] = {
     "ADDON_STORE": [("sqlite", "sqlite"), ("firestore", "firestore")],
     "ADDON_STATE": [("/tmp/x", Path("/tmp/x")), ("~/x", Path.home() / "x"), ("rel", Path("rel"))],
@@ -67,6 +62,12 @@ GOOD: dict[str, list[tuple[str, object]]] = {
     "ADDON_ROWS_PER_SHARD": [("1", 1), ("1000000", 1_000_000)],
     "ADDON_RETENTION_DAYS": [("1", 1), ("3650", 3650)],
     "ADDON_LOG_FORMAT": [("text", "text"), ("json", "json")],
+    "ADDON_CHANNELS": [("/run/channels.json", Path("/run/channels.json"))],
+    "ADDON_SOURCES": [("/run/sources.json", Path("/run/sources.json"))],
+    "ADDON_CONTENT_KEYS": [
+        (KEY, (bytes(32),)),
+        (f"{KEY}, {KEY}", (bytes(32), bytes(32))),
+    ],
 }
 URLS = [
     "ftp://x",
@@ -131,9 +132,13 @@ BAD: dict[str, list[str]] = {
     "ADDON_ROWS_PER_SHARD": WHOLE,
     "ADDON_RETENTION_DAYS": [*WHOLE, "3651"],
     "ADDON_LOG_FORMAT": ["JSON", "xml"],
+    "ADDON_CHANNELS": ["~nobody-has-this-name/x"],
+    "ADDON_SOURCES": ["~nobody-has-this-name/x"],
+    "ADDON_CONTENT_KEYS": ["AAAA", f"{KEY},", "%%%%", "é"],
 }
 ANY_TEXT_IS_GOOD = {"ADDON_MODEL_KEY"}
 LOCAL = {f"ADDON_{name}_ENDPOINT": "http://127.0.0.1:1" for name in ("SHEETS", "DRIVE", "TASKS")}
+SECRET = {item.metadata["variable"] for item in fields(Settings) if item.metadata["secret"]}
 VARIABLES = {item.metadata["variable"]: item.name for item in fields(Settings)}
 
 
@@ -163,7 +168,8 @@ def test_a_bad_value_is_one_sentence(variable: str, value: str) -> None:
     with pytest.raises(SettingsError) as error:
         from_environment({variable: value})
     sentence = str(error.value)
-    assert sentence.startswith(f"{variable} is {value!r}, but must ")
+    shown = "unusable" if variable in SECRET else repr(value)
+    assert sentence.startswith(f"{variable} is {shown}, but must ")
     assert sentence.endswith(".")
     assert "\n" not in sentence
     assert error.value.__cause__ is None
@@ -242,7 +248,7 @@ def test_what_a_service_needs_and_has_not_is_named() -> None:
 
 
 def test_a_secret_is_neither_shown_nor_quoted() -> None:
-    assert "hush" not in repr(Settings(model_key="hush"))
+    assert "hush" not in repr(Settings(model_key="hush", content_keys=(b"hush",)))
 
 
 @pytest.mark.parametrize(
