@@ -1,7 +1,7 @@
 """The composition root: the one place where settings become adapters."""
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -16,6 +16,7 @@ from addon.google.sheets import Sheets
 from addon.google.tasks import Tasks
 from addon.jobs.access import Access
 from addon.jobs.start import Desk
+from addon.jobs.steps import Reach, nothing
 from addon.jobs.tools import Tools
 from addon.llm.base import LanguageModel
 from addon.llm.pace import Pace
@@ -29,10 +30,6 @@ AFTER_BUDGET = 50.0
 CLICK_TIMEOUT = (5.0, 12.0)
 CLICK_ATTEMPTS = 2
 """Seconds to connect and to read, and tries, inside a click: Google gives it about 30 s in all."""
-
-
-def _nothing(_: str) -> None:
-    """The fault point seam outside of tests."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +48,7 @@ class Services:
     workers: Workers
     pace: Pace
     stopping: threading.Event = field(default_factory=threading.Event)
-    reach: Callable[[str], None] = _nothing
+    reach: Reach = nothing
 
     @contextmanager
     def user_access(self, token: str, user_id: str, email: str = "") -> Iterator[UserAccess]:
@@ -75,7 +72,7 @@ class Services:
     @property
     def desk(self) -> Desk:
         """What starting a job needs."""
-        return Desk(self.documents, self.tasks, self.model, self.settings, self.access)
+        return Desk(self.documents, self.tasks, self.model, self.settings, self.access, self.reach)
 
     @property
     def tools(self) -> Tools:
@@ -112,7 +109,7 @@ def check(settings: Settings) -> None:
         _make_folder(settings)
 
 
-def build(settings: Settings, *, reach: Callable[[str], None] = _nothing) -> Services:
+def build(settings: Settings, *, reach: Reach = nothing) -> Services:
     """Make the adapters that the settings ask for.
 
     Raises

@@ -19,6 +19,7 @@ from addon.jobs.records import (
     spreadsheet_path,
     task_name,
 )
+from addon.jobs.steps import Reach, nothing
 from addon.store.documents import Documents, Transaction
 
 LINK_PATH = "/tasks/link"
@@ -95,16 +96,30 @@ class Chain:
     ----------
     ttl
         Seconds the lease lasts without a renewal.
+    reach
+        Fault point seam.
+
+    Attributes
+    ----------
     deadline
         Seconds one store transaction may take: well inside the lease.
     """
 
-    def __init__(self, documents: Documents, tasks: Tasks, job_id: str, number: int, ttl: float) -> None:
+    def __init__(
+        self,
+        documents: Documents,
+        tasks: Tasks,
+        job_id: str,
+        number: int,
+        ttl: float,
+        reach: Reach = nothing,
+    ) -> None:
         self.job_id = job_id
         self.number = number
         self.ttl = ttl
         self.deadline = ttl / 3
         self.fence = 0
+        self._reach = reach
         self._documents = documents
         self._tasks = tasks
         self._job_path = job_path(job_id)
@@ -180,7 +195,9 @@ class Chain:
             return new
 
         shard = self._documents.transact(work, deadline=self.deadline)
+        self._reach("before enqueue")
         enqueue(self._tasks, self.job_id, self.number, shard)
+        self._reach("after enqueue")
 
     def let_go(self, change: Callable[[Shard], Shard], pause: str | None = None) -> None:
         """Release the lease without a next link: the job is paused (by ``pause``, if given) or cancelled."""

@@ -16,10 +16,11 @@ from addon.jobs.model import account
 from addon.jobs.parts import PartRow, PartWriter
 from addon.jobs.rate import Rate
 from addon.jobs.records import Failure, Result, Shard, failure_path, results_path
+from addon.jobs.tools import Tools
 from addon.llm.base import Blocked, Empty, Rejected, Text, Truncated, Usage
 from addon.logs import word
 from addon.rows.keys import cap_summary, clean, text_hash
-from addon.store.documents import AlreadyExists, Documents, Transaction
+from addon.store.documents import AlreadyExists, Transaction
 
 ADOPTED_AT_ONCE = 100
 """Part rows without a result that are committed in one transaction."""
@@ -52,8 +53,6 @@ class Committer:
         Called with an item and its text once that is durable, so that it can be displayed.
     progress
         Gives the shard's fields that tell how far the link has come, with some rows more.
-    reach
-        Fault point seam: called with the name of each step before it is taken.
 
     Attributes
     ----------
@@ -67,25 +66,23 @@ class Committer:
 
     def __init__(
         self,
-        documents: Documents,
+        tools: Tools,
         chain: Chain,
         writer: PartWriter,
         feed: Feed,
         policy: Policy,
-        retention_days: int,
         committed: Callable[[Item, str], None],
         progress: Callable[[Counter[str]], dict[str, Any]],
-        reach: Callable[[str], None],
     ) -> None:
-        self._documents = documents
+        self._documents = tools.documents
         self._chain = chain
         self._writer = writer
         self._feed = feed
         self._policy = policy
-        self._retention = timedelta(days=retention_days)
+        self._retention = timedelta(days=tools.settings.retention_days)
         self._committed = committed
         self._progress = progress
-        self._reach = reach
+        self._reach = tools.reach
         self._results = results_path(policy.job.spreadsheet_id)
         self.commits = 0
         self.rows: Counter[str] = Counter()
@@ -188,6 +185,7 @@ class Committer:
 
     def _write(self, writes: Writes, done: Committed) -> set[str]:
         """Commit; the keys that had a result already, which stays as it is."""
+        self._reach("before commit")
         progress = self._progress(done.rows)
 
         def change(shard: Shard, now: datetime) -> Shard:

@@ -16,6 +16,7 @@ from addon.google.errors import GoogleError, OutOfGrid, TryAgain
 from addon.google.sheets import Sheets
 from addon.jobs import events
 from addon.jobs.records import Job
+from addon.jobs.steps import Reach
 from addon.logs import carried
 from addon.rows.keys import is_blank
 from addon.rows.locate import runs, targets, windows
@@ -76,7 +77,7 @@ class Display:
         table: Table,
         job: Job,
         seconds: float,
-        reach: Callable[[str], None],
+        reach: Reach,
     ) -> None:
         self.shown: set[str] = set()
         self.missed: set[str] = set()
@@ -211,11 +212,12 @@ class Display:
 
     def _write(self, pending: dict[str, Pending]) -> Written:
         """Write the summaries whose rows are still there."""
+        self._reach("before display")
         where = windows(index for item in pending.values() for index in item.rows)
         layout, pages = self._table.read(where)
         rows = [row for page in pages for row in page]
         cells = targets(self._writable(rows, pending), {key: item.text for key, item in pending.items()})
-        self._reach("before display")
+        self._reach("mid-display")
         keys = {row.index: row.key for row in rows if row.key is not None}
         refused: Mapping[int, str] = {}
         if cells:

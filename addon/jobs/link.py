@@ -48,7 +48,8 @@ def run_link(tools: Tools, tasks: Tasks, message: LinkMessage) -> LinkAnswer:
 
 
 def _run(tools: Tools, tasks: Tasks, message: LinkMessage) -> LinkAnswer:
-    chain = Chain(tools.documents, tasks, message.job, message.shard, tools.settings.lease_ttl)
+    ttl = tools.settings.lease_ttl
+    chain = Chain(tools.documents, tasks, message.job, message.shard, ttl, tools.reach)
     at_risk = tools.settings.concurrency + tools.settings.commit_rows
     try:
         job, shard, unclean = chain.claim(message.epoch, message.step, uuid.uuid4().hex, at_risk)
@@ -115,6 +116,7 @@ def _end(
         growing = min(FIRST_DELAY * 2**silent_links, LONGEST_DELAY) if ending.silent else 0.0
         end.delay = max(ending.delay, growing)
         chain.hand_over(change, end.delay)
+    tools.reach("after release")
     if ending.kind in {"finished", "over"}:
         tools.access.withdraw(job.spreadsheet_id)
     end.outcome, end.reason = ending.kind, ending.reason or ending.silent or ""

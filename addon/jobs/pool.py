@@ -10,6 +10,7 @@ from addon.jobs import events
 from addon.jobs.feed import Feed
 from addon.jobs.items import Item
 from addon.jobs.model import PAUSE_REASONS
+from addon.jobs.steps import Reach, nothing
 from addon.llm.base import Empty, Fatal, LanguageModel, Outcome, Prompt, Text, Transient
 from addon.llm.pace import UNLIMITED, Pace
 from addon.logs import carried
@@ -69,6 +70,7 @@ class Pool:
         threads: int,
         timeout: float,
         pace: Pace = UNLIMITED,
+        reach: Reach = nothing,
         *,
         clock: Callable[[], float] = time.monotonic,
         jitter: Callable[[], float] = random.random,
@@ -82,6 +84,7 @@ class Pool:
         self._instructions = instructions
         self._timeout = timeout
         self._pace = pace
+        self._reach = reach
         self._clock = clock
         self._jitter = jitter
         self._in_a_row = 0
@@ -125,11 +128,13 @@ class Pool:
                 continue
             outcome = None
             try:
+                self._reach("before call")
                 outcome = self._model.summarise(Prompt(self._instructions, item.fields), self._timeout)
             finally:
                 if outcome is None:  # it raised: the call is over all the same, and nobody is to repeat it
                     self._feed.close()
                     self._feed.again(item, self._clock())
+            self._reach("after call")
             self._sort(item, outcome)
 
     def _sort(self, item: Item, outcome: Outcome) -> None:

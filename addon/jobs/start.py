@@ -29,6 +29,7 @@ from addon.jobs.records import (
     shard_path,
     spreadsheet_path,
 )
+from addon.jobs.steps import Reach, nothing
 from addon.llm.base import LanguageModel
 from addon.llm.prices import estimate
 from addon.rows.keys import shard_of
@@ -53,13 +54,14 @@ class Started:
 
 @dataclass(frozen=True)
 class Desk:
-    """What starting needs besides the user."""
+    """What starting needs besides the user; ``reach`` is the fault point seam."""
 
     documents: Documents
     tasks: Tasks
     model: LanguageModel
     settings: Settings
     access: Access
+    reach: Reach = nothing
 
 
 def start(desk: Desk, user: UserAccess, request: StartRequest) -> Started:
@@ -87,12 +89,14 @@ def start(desk: Desk, user: UserAccess, request: StartRequest) -> Started:
         events.job_cancelled(abandoned, "abandoned")
     if winner is not None:
         return Started(winner, created=False)
+    desk.reach("after create")
     try:
         job = _prepare(desk, user, job, counted, brief, found)
     except GoogleError:
         desk.documents.transact(lambda tx: _give_up(tx, jid))
         events.job_cancelled(jid, "not_prepared")
         raise
+    desk.reach("after prepare")
     _launch(desk, jid, job)
     events.job_started(jid, job, len(counted.todo), time.monotonic() - began)
     return Started(jid, created=True)
@@ -247,12 +251,14 @@ def _launch(desk: Desk, jid: str, job: Job) -> None:
             updated_at=tx.now,
         )
         tx.set(job_path(jid), ready.to_data())
-        due = {number: replace(shard, due_at=tx.now) for number, shard in shards.items()}
-        for number, shard in due.items():
+        ready_shards = {number: replace(shard, due_at=tx.now) for number, shard in shards.items()}
+        for number, shard in ready_shards.items():
             tx.set(shard_path(jid, number), shard.to_data())
-        return due
+        return ready_shards
 
-    for number, shard in desk.documents.transact(work).items():
+    due = desk.documents.transact(work)
+    desk.reach("before first enqueue")
+    for number, shard in due.items():
         try:
             enqueue(desk.tasks, jid, number, shard)
         except GoogleError as error:

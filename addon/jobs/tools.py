@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from addon.google.access import Workers
 from addon.jobs.access import Access
+from addon.jobs.steps import Reach
 from addon.llm.base import LanguageModel
 from addon.llm.pace import UNLIMITED, Pace
 from addon.settings import Settings
@@ -23,5 +24,5 @@ class Tools:
     settings: Settings
     access: Access
     stopping: Callable[[], bool]
-    reach: Callable[[str], None]
+    reach: Reach
     pace: Pace = UNLIMITED

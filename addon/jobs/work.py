@@ -75,18 +75,12 @@ class LinkWork:
         self._writer = PartWriter(worker.drive, job.parts[str(chain.number)], job.part_rows, shard.part)
         self._reader = PartReader(worker.drive)
         self._committer = Committer(
-            tools.documents,
-            chain,
-            self._writer,
-            self._feed,
-            policy,
-            settings.retention_days,
-            self._committed,
-            self._progress,
-            tools.reach,
+            tools, chain, self._writer, self._feed, policy, self._committed, self._progress
         )
         threads, seconds = settings.concurrency, settings.model_timeout
-        self._pool = Pool(self._feed, tools.model, brief.instructions, threads, seconds, tools.pace)
+        self._pool = Pool(
+            self._feed, tools.model, brief.instructions, threads, seconds, tools.pace, tools.reach
+        )
         self._scanner = ThreadPoolExecutor(1, thread_name_prefix="scan")
         self._scan: Scan | None = None
         self._void: set[str] = set()
@@ -259,6 +253,7 @@ class LinkWork:
         now, told = time.monotonic(), self._pool.repeats == self._told_repeats
         if not refused and told and now - self._renewed < self._chain.ttl / 4:
             return
+        self._tools.reach("on renew")
         self._told_repeats = self._pool.repeats
         progress, job_id, epoch = self._progress(), self._policy.job_id, self._policy.job.epoch
 

@@ -31,7 +31,7 @@ def test_promise_3_a_sort_between_check_and_write_is_put_right(tmp_path: Path, d
     beats = [0]
 
     def sort_before_the_second_write(step: str) -> None:
-        if step == "before display":
+        if step == "mid-display":
             beats[0] += 1
             if beats[0] == 2:
                 stack, sid = stack_box[0]

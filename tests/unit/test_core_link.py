@@ -63,7 +63,7 @@ def test_promise_1_summaries_given_to_the_display_are_not_forgotten_when_the_che
         set_shard(it, job, closing=True)
 
         def die_before_anything_is_shown(step: str) -> None:
-            if step == "before display":
+            if step == "mid-display":
                 raise Crash
 
         it.reach = die_before_anything_is_shown
