@@ -17,6 +17,7 @@ from addon.jobs.plan import StartRequest
 from addon.jobs.records import Job, job_path
 from addon.jobs.start import Started, start
 from addon.jobs.status import JobStatus, job_status
+from addon.jobs.steps import Reach
 from addon.llm.base import LanguageModel
 from addon.llm.scripted import ScriptedModel
 from addon.local import local_stack
@@ -166,13 +167,15 @@ def running(
     documents: Documents | None = None,
     model: LanguageModel | None = None,
     settings: Settings = QUICK,
-    reach: Callable[[str], None] | None = None,
+    reach: Reach | None = None,
     sweep: float | None = 0.5,
+    wrap: Callable[[Services], Services] = lambda services: services,
     arrange: Callable[[Simulator], Mapping[str, Any]] = lambda _: {},
 ) -> Iterator[Stack]:
     """Run the product on a state folder, with a store, model and fault points of the test's.
 
-    ``arrange`` prepares the simulator and returns settings that depend on it.
+    ``wrap`` may put something around the services; ``arrange`` prepares the simulator and returns settings
+    that depend on it.
     """
     arranged: dict[str, Any] = {}
 
@@ -186,7 +189,7 @@ def running(
             services = replace(services, documents=documents)
         if reach is not None:
             services = replace(services, reach=reach)
-        return replace(services, model=model or ScriptedModel())
+        return wrap(replace(services, model=model or ScriptedModel()))
 
     with local_stack(replace(settings, state=state), sweep=sweep, prepare=prepare, adapt=adapt) as (
         simulator,
