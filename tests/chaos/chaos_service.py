@@ -1,0 +1,117 @@
+"""`addon serve` for the chaos tests: with a wrong clock, a store that answers late or never, and less patience.
+
+Everything is asked for in the environment, and nothing of it can be asked for in the product:
+
+``CHAOS_SKEW``
+    Seconds by which this machine's clock is wrong. Two clocks stay right: the one that ID tokens are checked by
+    (30 s of difference are allowed, a slower machine refuses everybody with 401, and the task comes back), and
+    the store's own, which with SQLite is the machine's: processes of one machine cannot differ there.
+``CHAOS_STORE_FAULT``
+    A file. While it exists and says ``late`` or ``lost``, SQLite commits take 1.5 s longer, or are answered with an
+    error although they were applied, or before they are: one in three each.
+``CHAOS_HURRY``
+    Set: a late link is enqueued again after 3 s instead of 30 s, and a silent one followed after 1 s.
+"""
+
+import datetime as datetimes
+import os
+import random
+import sys
+import time
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+true_time, true_datetime = time.time, datetime
+
+
+def skew(seconds: float) -> None:
+    """Let everything that is imported from now on see a wrong clock."""
+
+    class Meta(type):
+        def __instancecheck__(cls, instance: object) -> bool:
+            # Every datetime is one of these, but not one of its subclasses.
+            return isinstance(instance, true_datetime) if cls is Skewed else super().__instancecheck__(instance)
+
+    class Skewed(datetime, metaclass=Meta):
+        @classmethod
+        def now(cls, tz: Any = None) -> Any:
+            return true_datetime.now(tz) + timedelta(seconds=seconds)
+
+        @classmethod
+        def utcnow(cls) -> Any:
+            return cls.now(UTC).replace(tzinfo=None)
+
+    time.time = lambda: true_time() + seconds
+    datetimes.datetime = Skewed  # type: ignore[misc]
+
+
+def spoil_store(fault: Path) -> None:
+    """Wrap the store's commit."""
+    from addon.store import sqlite
+    from addon.store.documents import Unavailable
+
+    def now() -> datetime:
+        return true_datetime.now(UTC)
+
+    class Faulty(sqlite.SqliteDocuments):
+        def __init__(self, path: Path) -> None:
+            super().__init__(path, clock=now)
+
+        def commit(self, pending: Any, deadline: Any) -> bool:
+            said = fault.read_text() if fault.exists() else ""
+            unlucky = bool(said) and random.random() < 1 / 3
+            if unlucky and said == "late":
+                time.sleep(1.5)
+            elif unlucky and random.random() < 0.5:
+                raise Unavailable("chaos: the commit was not sent")
+            won = super().commit(pending, deadline)
+            if unlucky and said == "lost":
+                raise Unavailable("chaos: the answer was lost")
+            return won
+
+    sqlite.SqliteDocuments = Faulty  # type: ignore[misc]
+
+
+def hurry() -> None:
+    """Shorten what is long for people's sake, so that a minute holds many repairs."""
+    from addon.jobs import link, model
+
+    model.OVERDUE = timedelta(seconds=3)
+    link.FIRST_DELAY = 1.0
+    link.LONGEST_DELAY = 4.0
+
+
+def unprotect(what: str) -> None:
+    """Take a protection away, to see the audit fail."""
+    from addon.jobs import commit, work
+
+    if what == "account":  # calls that a killed worker may have made in vain are not reported
+        commit.account = lambda risks, calls: (list(risks), 0)
+    elif what == "recovery":  # a part is not read before it is written again
+        work.recover = lambda *_: 0
+    else:
+        raise SystemExit(f"no such protection: {what}")
+
+
+def main() -> None:
+    """Serve, spoilt as the environment says."""
+    if seconds := float(os.environ.get("CHAOS_SKEW", "0")):
+        skew(seconds)
+    if fault := os.environ.get("CHAOS_STORE_FAULT"):
+        spoil_store(Path(fault))
+    if os.environ.get("CHAOS_HURRY"):
+        hurry()
+    if what := os.environ.get("CHAOS_UNPROTECTED"):
+        unprotect(what)
+    from addon.cli import main as addon
+    from addon.google import id_tokens
+
+    defaults = id_tokens.Verifier.__init__.__defaults__
+    id_tokens.Verifier.__init__.__defaults__ = (*defaults[:-1], true_time)  # type: ignore[misc]
+    sys.argv[0] = "addon"
+    addon()
+
+
+if __name__ == "__main__":
+    main()
