@@ -3,9 +3,9 @@
 Everything is asked for in the environment, and nothing of it can be asked for in the product:
 
 ``CHAOS_SKEW``
-    Seconds by which this machine's clock is wrong. Two clocks stay right: the one that ID tokens are checked by
-    (30 s of difference are allowed, a slower machine refuses everybody with 401, and the task comes back), and
-    the store's own, which with SQLite is the machine's: processes of one machine cannot differ there.
+    Seconds by which this machine's clock is wrong. Two clocks stay right. Proofs of identity (ID tokens that come
+    in, assertions that go out) need one: with a wrong one both sides refuse them. The store's own is with SQLite
+    the machine's, and processes of one machine cannot differ there.
 ``CHAOS_STORE_FAULT``
     A file. While it exists and says ``late`` or ``lost``, SQLite commits take 1.5 s longer, or are answered with an
     error although they were applied, or before they are: one in three each.
@@ -44,6 +44,17 @@ def skew(seconds: float) -> None:
 
     time.time = lambda: true_time() + seconds
     datetimes.datetime = Skewed  # type: ignore[misc]
+
+
+def prove_identity_by_the_right_clock() -> None:
+    """Leave google-auth and the check of ID tokens out of it."""
+    from google.auth import _helpers
+
+    from addon.google import id_tokens
+
+    _helpers.utcnow = lambda: true_datetime.now(UTC).replace(tzinfo=None)
+    defaults = id_tokens.Verifier.__init__.__defaults__
+    id_tokens.Verifier.__init__.__defaults__ = (*defaults[:-1], true_time)  # type: ignore[misc]
 
 
 def spoil_store(fault: Path) -> None:
@@ -98,6 +109,7 @@ def main() -> None:
     """Serve, spoilt as the environment says."""
     if seconds := float(os.environ.get("CHAOS_SKEW", "0")):
         skew(seconds)
+        prove_identity_by_the_right_clock()
     if fault := os.environ.get("CHAOS_STORE_FAULT"):
         spoil_store(Path(fault))
     if os.environ.get("CHAOS_HURRY"):
@@ -105,10 +117,7 @@ def main() -> None:
     if what := os.environ.get("CHAOS_UNPROTECTED"):
         unprotect(what)
     from addon.cli import main as addon
-    from addon.google import id_tokens
 
-    defaults = id_tokens.Verifier.__init__.__defaults__
-    id_tokens.Verifier.__init__.__defaults__ = (*defaults[:-1], true_time)  # type: ignore[misc]
     sys.argv[0] = "addon"
     addon()
 

