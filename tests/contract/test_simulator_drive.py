@@ -1,8 +1,10 @@
 """The simulated Drive API: ids, ownership, sharing, uploads."""
 
 import hashlib
+import socket
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 from simulated import Api, caller, error, reason
@@ -162,7 +164,7 @@ def test_an_upload_whose_sender_dies_half_way_changes_nothing(api: Api, simulato
         )
         sender.shutdown(socket.SHUT_WR)
         assert sender.recv(100) == b""
-    assert simulator.files.read(file_id) == b"all of it"
+    assert api("GET", f"/drive/v3/files/{file_id}?alt=media").content == b"all of it"
 
 
 def test_simple_uploads_above_5_mb_are_refused(api: Api) -> None:
