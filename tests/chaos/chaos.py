@@ -10,14 +10,13 @@ import argparse
 import json
 import os
 import signal
-import subprocess
 import sys
 import tempfile
 import threading
 import time
 from collections import Counter
-from contextlib import ExitStack, contextmanager
 from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -26,6 +25,7 @@ from chaos_model import Provider
 from chaos_plan import faults
 from chaos_round import Round
 from chaos_world import SKEWS, World
+from emulator import running_emulator
 
 
 @dataclass(frozen=True)
@@ -101,9 +101,7 @@ def one_round(
 
 @contextmanager
 def emulator_in_a_group() -> Iterator[tuple[str, int]]:
-    """Run the emulator; its address and its process group. Stopped it keeps its memory; killed it would not."""
-    from emulator import running_emulator
-
+    """Run the emulator; its address and process group: stopped it keeps its memory, killed it would not."""
     with running_emulator() as address:
         port = address.rpartition(":")[2]
         yield address, group_of(port)
@@ -163,7 +161,9 @@ def main() -> int:
             total += Counter(outcome.verdict.figures)
             problems += outcome.verdict.problems
             line = {"round": rounds, "seed": seed + rounds - 1, "seconds": round(outcome.seconds)}
-            print(json.dumps(line | {"kills": outcome.happened["kills"]} | outcome.verdict.figures), flush=True)
+            print(
+                json.dumps(line | {"kills": outcome.happened["kills"]} | outcome.verdict.figures), flush=True
+            )
             for problem in outcome.verdict.problems:
                 print(f"  PROBLEM {problem}", flush=True)
     print(json.dumps({"faults": dict(sorted(happened.items()))}))

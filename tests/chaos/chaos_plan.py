@@ -21,7 +21,10 @@ class Fault:
 _TASKS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("dropped", {"kind": "tasks.dispatch", "action": "never"}),
     ("duplicated", {"kind": "tasks.dispatch", "action": "duplicate", "times": 4}),
-    ("delayed", {"kind": "tasks.dispatch", "action": "delay", "seconds": 2.5, "times": 3}),  # others overtake it
+    (
+        "delayed",
+        {"kind": "tasks.dispatch", "action": "delay", "seconds": 2.5, "times": 3},
+    ),  # others overtake it
     ("delivered again when done", {"kind": "tasks.dispatch", "action": "lost_answer", "times": 4}),
     ("refused by the queue", {"kind": "tasks.create", "action": "status", "status": 503, "times": 3}),
     ("taken without a word", {"kind": "tasks.create", "action": "lost_answer", "times": 3}),

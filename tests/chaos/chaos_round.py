@@ -38,7 +38,9 @@ class Round:
         self.committed: dict[str, float] = {}
         self.problems: list[str] = []
         self._ended = threading.Event()
-        model = open_model(Settings(model="openai:gpt-4o-mini", model_key="-", model_endpoint="http://127.0.0.1"))
+        model = open_model(
+            Settings(model="openai:gpt-4o-mini", model_key="-", model_endpoint="http://127.0.0.1")
+        )
         self._keys = {
             idempotency_key(model.name, model.settings, INSTRUCTIONS, [("text", text)]): text
             for texts in world.wanted.values()
@@ -150,11 +152,16 @@ class Round:
         for job_id, job in jobs.items():
             status = job_status(self.documents, job_id)
             assert status is not None
-            told[job_id] = (job.spreadsheet_id, " ".join(filter(None, (job.status, job.reason))), status.repeated)
+            told[job_id] = (
+                job.spreadsheet_id,
+                " ".join(filter(None, (job.status, job.reason))),
+                status.repeated,
+            )
             shards = read_shards(self.documents, job_id, job)
             leases += [f"{job_id}/{number}" for number, shard in shards.items() if shard.owner]
         for item in self.documents.query("spreadsheets"):
-            leases += [f"{item.path} active" for _ in range(1) if item.data.get("active_job")]
+            if item.data.get("active_job"):
+                leases.append(f"{item.path} active")
         leases += [item.path for item in self.documents.query("locks") if item.data.get("owner")]
         return Facts(
             wanted=world.wanted,

@@ -1,16 +1,18 @@
-"""`addon serve` for the chaos tests: with a wrong clock, a store that answers late or never, and less patience.
+"""`addon serve` for the chaos tests: a wrong clock, a store that answers late or never, and less patience.
 
 Everything is asked for in the environment, and nothing of it can be asked for in the product:
 
 ``CHAOS_SKEW``
-    Seconds by which this machine's clock is wrong. Two clocks stay right. Proofs of identity (ID tokens that come
-    in, assertions that go out) need one: with a wrong one both sides refuse them. The store's own is with SQLite
-    the machine's, and processes of one machine cannot differ there.
+    Seconds by which this machine's clock is wrong. What needs the right one keeps it. Proofs of identity (ID
+    tokens that come in, assertions that go out) do: with a wrong clock both sides refuse them. The store's own
+    clock is with SQLite the machine's, and processes of one machine cannot differ there.
 ``CHAOS_STORE_FAULT``
-    A file. While it exists and says ``late`` or ``lost``, SQLite commits take 1.5 s longer, or are answered with an
-    error although they were applied, or before they are: one in three each.
+    A file. While it exists, one SQLite commit in three goes wrong, as the file says: ``late`` (it takes 1.5 s
+    longer, or is not sent) or ``lost`` (it is applied and answered with an error, or not sent).
 ``CHAOS_HURRY``
     Set: a late link is enqueued again after 3 s instead of 30 s, and a silent one followed after 1 s.
+``CHAOS_UNPROTECTED``
+    A protection to take away, to see the audit fail.
 """
 
 import datetime as datetimes
@@ -32,7 +34,9 @@ def skew(seconds: float) -> None:
     class Meta(type):
         def __instancecheck__(cls, instance: object) -> bool:
             # Every datetime is one of these, but not one of its subclasses.
-            return isinstance(instance, true_datetime) if cls is Skewed else super().__instancecheck__(instance)
+            return (
+                isinstance(instance, true_datetime) if cls is Skewed else super().__instancecheck__(instance)
+            )
 
     class Skewed(datetime, metaclass=Meta):
         @classmethod
@@ -78,10 +82,10 @@ def spoil_store(fault: Path) -> None:
         def commit(self, pending: Any, deadline: Any) -> bool:
             said = fault.read_text() if fault.exists() else ""
             unlucky = bool(said) and random.random() < 1 / 3
+            if unlucky and random.random() < 0.5:
+                raise Unavailable("chaos: the commit was not sent")
             if unlucky and said == "late":
                 time.sleep(1.5)
-            elif unlucky and random.random() < 0.5:
-                raise Unavailable("chaos: the commit was not sent")
             won = super().commit(pending, deadline)
             if unlucky and said == "lost":
                 raise Unavailable("chaos: the answer was lost")

@@ -6,6 +6,7 @@ import os
 import random
 import resource
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -36,7 +37,11 @@ def texts_of(seed: int, book: int, rows: int) -> list[str]:
     texts: list[str] = []
     for row in range(rows):
         kind = drawn.random()
-        same = texts[-1] if texts and kind < 0.05 else f"{seed} b{book} r{row} " + "word " * drawn.randrange(1, 9)
+        same = (
+            texts[-1]
+            if texts and kind < 0.05
+            else f"{seed} b{book} r{row} " + "word " * drawn.randrange(1, 9)
+        )
         texts.append("" if kind > 0.97 else same.strip())
     return texts
 
@@ -79,7 +84,9 @@ class World:
         if self.store_wire is not None:
             stack.callback(self.store_wire.close)
         self._plain = {k: v for k, v in os.environ.items() if not k.startswith(("ADDON_", "FIRESTORE_"))}
-        self._plain["PYTHONPATH"] = os.pathsep.join(map(str, (ROOT, ROOT / "tests", ROOT / "tests" / "chaos")))
+        self._plain["PYTHONPATH"] = os.pathsep.join(
+            map(str, (ROOT, ROOT / "tests", ROOT / "tests" / "chaos"))
+        )
         self.google_port = _free_port()
         files = [self._write_sheet(book, texts_of(seed, book, rows)) for book in range(books)]
         self.wanted: dict[str, list[str]] = {}
@@ -150,7 +157,7 @@ class World:
 
     def start_service(self, number: int) -> None:
         """Start a service process; nobody waits until it answers."""
-        command = [sys.executable, os.environ.get("DBGS") or str(ROOT / "tests" / "chaos" / "chaos_service.py"), "serve"]
+        command = [sys.executable, str(ROOT / "tests" / "chaos" / "chaos_service.py"), "serve"]
         command += ["--bind", f"127.0.0.1:{self._ports[number]}", "--threads", "48"]
         environment = {**self._environment, "CHAOS_SKEW": str(SKEWS[number])}
         with (self.folder / f"service{number}.log").open("a") as log:
@@ -182,7 +189,10 @@ class World:
         if process is None or process.poll() is not None:
             return []
         with suppress(FileNotFoundError):
-            return [int(pid) for pid in Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()]
+            return [
+                int(pid)
+                for pid in Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+            ]
         return []
 
     def await_ready(self) -> None:
@@ -279,8 +289,6 @@ def _limit(pids: list[int], size: int) -> None:
 
 
 def _free_port() -> int:
-    import socket
-
     with socket.create_server(("127.0.0.1", 0)) as probe:
         port: int = probe.getsockname()[1]
     return port

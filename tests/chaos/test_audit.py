@@ -15,7 +15,12 @@ def right() -> Facts:
     return Facts(
         wanted={"s": TEXTS},
         shown={"s": [(text, summary_for(text)) for text in TEXTS]},
-        calls=[Call("one", 1.0, True), Call("two", 1.0, True), Call("two", 2.0, True), Call("one", 0.5, False)],
+        calls=[
+            Call("one", 1.0, True),
+            Call("two", 1.0, True),
+            Call("two", 2.0, True),
+            Call("one", 0.5, False),
+        ],
         committed={"one": 3.0, "two": 3.0},
         results=frozenset({"one", "two"}),
         jobs={"j": ("s", "done", 1)},
@@ -52,7 +57,10 @@ DEFECTS: dict[str, tuple[Callable[[Facts], Facts], str]] = {
     "a changed text": (lambda f: shown(f, 0, "ten", summary_for("ten")), "the texts are not"),
     "a sheet that is gone": (lambda f: replace(f, shown={}), "the texts are not"),
     "a result that is gone": (lambda f: replace(f, results=frozenset({"one"})), "no result in the index"),
-    "a repeated call nobody reports": (lambda f: replace(f, jobs={"j": ("s", "done", 0)}), "1 calls were repeated"),
+    "a repeated call nobody reports": (
+        lambda f: replace(f, jobs={"j": ("s", "done", 0)}),
+        "1 calls were repeated",
+    ),
     "a call after the commit": (
         lambda f: replace(f, calls=[*f.calls, Call("one", 3.1, False)]),
         "called again after its commit: 'one'",
