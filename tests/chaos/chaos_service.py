@@ -4,8 +4,8 @@ Everything is asked for in the environment, and nothing of it can be asked for i
 
 ``CHAOS_SKEW``
     Seconds by which this machine's clock is wrong. What needs the right one keeps it: proofs of identity (ID
-    tokens that come in, assertions that go out), for with a wrong clock both sides refuse them, and the store's
-    own clock. With SQLite that is the machine's, and processes of one machine cannot differ there.
+    Seconds by which this machine's clock is wrong. What needs the right one keeps it: proofs of identity, both
+    those that come in and those that go out, for with a wrong clock either side refuses them, and the store's
 ``CHAOS_STORE_FAULT``
     A file. While it exists, one SQLite commit in three goes wrong, as the file says: ``late`` (it takes 1.5 s
     longer, or is not sent) or ``lost`` (it is applied and answered with an error, or not sent).
