@@ -117,7 +117,8 @@ class Round:
         elif fault.kind == "store":
             world.store_fault(fault.what, how["seconds"])
         elif fault.kind == "disk":
-            world.fill_disk(how["victim"], how["seconds"])
+            if not world.fill_disk(how["victim"], how["seconds"]):
+                return
         else:
             world.control("POST", "faults", how)
         self.happened[f"{fault.kind} {fault.what}".strip()] += 1

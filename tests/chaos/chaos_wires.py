@@ -82,8 +82,8 @@ class Wire:
         return None
 
     def _pump(self, source: socket.socket, sink: socket.socket, answers: bool) -> None:
-        source.settimeout(None)
         try:
+            source.settimeout(None)
             while piece := source.recv(65536):
                 while answers and (left := self._stalled_until - time.monotonic()) > 0:
                     time.sleep(left)

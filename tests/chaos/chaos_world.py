@@ -72,7 +72,6 @@ class World:
     ) -> None:
         self.folder, self.provider = folder, provider
         self._stack, self._emulator, self._emulator_group = stack, emulator, emulator_group
-        self._limited: list[int] = []
         self._fault = folder / "store-fault"
         self._services: list[subprocess.Popen[Any] | None] = [None] * len(SKEWS)
         order = random.Random(seed)
@@ -222,12 +221,13 @@ class World:
             time.sleep(0.2)
             self.store_wire.cut()
 
-    def fill_disk(self, victim: int, seconds: float) -> None:
-        """Let every write to a file fail for a while, in one process; the kernel refuses it."""
+    def fill_disk(self, victim: int, seconds: float) -> bool:
+        """Let the kernel refuse every write of one process to a file for a while; whether there was one."""
         pids = self._workers(victim) if victim < len(SKEWS) else [self._simulator.pid]
         _limit(pids, 0)
         time.sleep(seconds)
         _limit(pids, resource.RLIM_INFINITY)
+        return bool(pids)
 
     # looking
 
