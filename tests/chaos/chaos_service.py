@@ -3,9 +3,9 @@
 Everything is asked for in the environment, and nothing of it can be asked for in the product:
 
 ``CHAOS_SKEW``
-    Seconds by which this machine's clock is wrong. Three things keep the right one: proofs of identity, coming
-    in and going out, which either side refuses otherwise; gRPC, whose core asks the kernel; and SQLite's store,
-    whose clock is the machine's, and processes of one machine cannot differ there.
+    Seconds by which this machine's clock is wrong. Three things keep the right one: proofs of identity, in
+    and out, which either side refuses otherwise; gRPC, whose core asks the kernel; and SQLite's store, whose
+    clock is the machine's, and processes of one machine cannot differ there.
 ``CHAOS_STORE_FAULT``
     A file. While it exists, one SQLite commit in three goes wrong, as the file says: ``late`` (it takes 1.5 s
     longer, or is not sent) or ``lost`` (it is applied and answered with an error, or not sent).
