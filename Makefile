@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint bench readme lock clean
+.PHONY: demo test lint bench chaos readme lock clean
 .DEFAULT_GOAL := test
 
 # Runtime dependencies only: quick, for `make demo`.
@@ -34,6 +34,12 @@ lint: $(VENV)/.dev
 bench: $(VENV)/.dev
 	$(BIN)/python tests/benchmarks/engine.py
 	$(BIN)/python tests/benchmarks/engine.py --stores sqlite --rows 100000 --latency 0 --concurrency 16
+
+# Kill real processes, and everything else that can go wrong; `make chaos CHAOS="--kills 500 --seed 7"`.
+CHAOS ?= --kills 200
+chaos: $(VENV)/.dev
+	PYTHONPATH=.:tests $(BIN)/python tests/chaos/chaos.py --store sqlite $(CHAOS)
+	PYTHONPATH=.:tests $(BIN)/python tests/chaos/chaos.py --store firestore $(CHAOS)
 
 # Put the help texts and the settings table into README.md anew; a test compares them.
 readme: $(VENV)/.dev

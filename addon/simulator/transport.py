@@ -43,7 +43,11 @@ class _Handler(WSGIRequestHandler):
         if environ.get("wsgi.input_terminated"):
             body = environ["wsgi.input"].read()
         else:
-            body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+            length = int(self.headers.get("Content-Length") or 0)
+            body = self.rfile.read(length)
+            if len(body) < length:  # the client died; half a request asks for nothing
+                self.close_connection = True
+                return
         environ |= {"wsgi.input": io.BytesIO(body), "CONTENT_LENGTH": str(len(body))}
         started: list[Any] = []
 

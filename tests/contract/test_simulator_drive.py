@@ -1,8 +1,10 @@
 """The simulated Drive API: ids, ownership, sharing, uploads."""
 
 import hashlib
+import socket
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 from simulated import Api, caller, error, reason
@@ -149,6 +151,20 @@ def test_a_part_that_does_not_go_on_where_the_last_one_ended_is_refused(
     error(api("PUT", where, data=b"abc", headers={"Content-Range": "bytes 5-7/8"}), 400)
     error(api("PUT", where, data=b"abc", headers={"Content-Range": "bytes 0-2/8"}), 400)
     assert simulator.files.list() == []
+
+
+def test_an_upload_whose_sender_dies_half_way_changes_nothing(api: Api, simulator: Simulator) -> None:
+    file_id = api.upload({"name": "part"}, b"all of it").json()["id"]
+    address = urlsplit(simulator.url)
+    with socket.create_connection((str(address.hostname), int(address.port or 0)), timeout=10) as sender:
+        sender.sendall(
+            f"PATCH /upload/drive/v3/files/{file_id}?uploadType=media HTTP/1.1\r\nHost: 127.0.0.1\r\n"
+            f"Authorization: {api.session.headers['Authorization']}\r\nContent-Type: text/csv\r\n"
+            "Content-Length: 100\r\n\r\nhalf of".encode()
+        )
+        sender.shutdown(socket.SHUT_WR)
+        assert sender.recv(100) == b""
+    assert api("GET", f"/drive/v3/files/{file_id}?alt=media").content == b"all of it"
 
 
 def test_simple_uploads_above_5_mb_are_refused(api: Api) -> None:
