@@ -154,9 +154,14 @@ class Drive(Permissions):
                 return self._existing(refusal, file_id, properties or {}, budget.left())
 
     def update(
-        self, file_id: str, content: bytes, deadline: float | None = None, *, mime_type: str = "text/csv"
+        self,
+        file_id: str,
+        content: bytes,
+        deadline: float | Budget | None = None,
+        *,
+        mime_type: str = "text/csv",
     ) -> FileInfo:
-        """Replace a file's whole content within ``deadline`` seconds, and check that this is what is there.
+        """Replace a file's whole content within ``deadline``, and check that this is what is there.
 
         Raises
         ------

@@ -109,9 +109,9 @@ class Session:
         self._http.close()
         self._renewals.close()
 
-    def budget(self, seconds: float | None) -> Budget:
-        """A total deadline for several requests, on this session's clock."""
-        return Budget(seconds, self._clock)
+    def budget(self, seconds: float | Budget | None) -> Budget:
+        """A total deadline for several requests: on this session's clock, or one that has begun already."""
+        return seconds if isinstance(seconds, Budget) else Budget(seconds, self._clock)
 
     def pause(self, wait: float, budget: Budget) -> bool:
         """Wait ``wait`` seconds and say yes; or say no at once where that is too long for a call to wait."""

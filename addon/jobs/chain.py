@@ -6,7 +6,9 @@ The transactional shell around `addon.jobs.model`: each method reads, calls one 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
+from time import monotonic
 
+from addon.google.session import Budget
 from addon.google.tasks import Tasks
 from addon.jobs import events, model
 from addon.jobs.records import (
@@ -103,6 +105,9 @@ class Chain:
     ----------
     deadline
         Seconds one store transaction may take: well inside the lease.
+    upload
+        Time for an upload, which began before the lease was renewed last. Drive has no fences: a worker that
+        stood still between renewal and upload must be too late for it, whoever holds the lease by then.
     """
 
     def __init__(
@@ -119,6 +124,7 @@ class Chain:
         self.ttl = ttl
         self.deadline = ttl / 3
         self.fence = 0
+        self.upload = Budget(self.deadline, monotonic)
         self._reach = reach
         self._documents = documents
         self._tasks = tasks
@@ -183,7 +189,10 @@ class Chain:
             tx.set(self._path, new.to_data())
             return new
 
-        return self._documents.transact(work, deadline=self.deadline)
+        window = Budget(self.deadline, monotonic)
+        shard = self._documents.transact(work, deadline=self.deadline)
+        self.upload = window
+        return shard
 
     def hand_over(self, change: Callable[[Shard], Shard], delay: float = 0.0) -> None:
         """Advance the step, release the lease, then enqueue the next link."""

@@ -171,7 +171,7 @@ class Committer:
         self._chain.write(lambda shard, _: shard)  # renew right before the upload: Drive has no fences
         rows = [self._part_row(item, summaries[item.key]) for item in texts]
         began = time.monotonic()
-        first = self._writer.upload(rows, self._chain.deadline)
+        first = self._writer.upload(rows, self._chain.upload)
         self._uploading = time.monotonic() - began
         self._reach("after part upload")
         writes: Writes = []

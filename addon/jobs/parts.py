@@ -8,6 +8,7 @@ from dataclasses import astuple, dataclass
 
 from addon.google.drive import Drive
 from addon.google.errors import FileMissing
+from addon.google.session import Budget
 from addon.rows.keys import text_hash
 
 HEADER = ("key", "row", "summary", "model", "input_tokens", "output_tokens", "time")
@@ -117,7 +118,7 @@ class PartWriter:
         self._hold(rows)
         return rows
 
-    def upload(self, rows: list[PartRow], deadline: float) -> int:
+    def upload(self, rows: list[PartRow], deadline: Budget) -> int:
         """Write the open part with ``rows`` added; return the position of the first of them.
 
         Nothing is remembered unless Drive has confirmed the whole file by its hash.

@@ -93,7 +93,7 @@ def start(desk: Desk, user: UserAccess, request: StartRequest) -> Started:
     try:
         job = _prepare(desk, user, job, counted, brief, found)
     except GoogleError:
-        desk.documents.transact(lambda tx: _give_up(tx, jid))
+        desk.documents.transact(lambda tx: _give_up(tx, jid, job))
         events.job_cancelled(jid, "not_prepared")
         raise
     desk.reach("after prepare")
@@ -102,9 +102,11 @@ def start(desk: Desk, user: UserAccess, request: StartRequest) -> Started:
     return Started(jid, created=True)
 
 
-def _give_up(tx: Transaction, jid: str) -> None:
+def _give_up(tx: Transaction, jid: str, drafted: Job) -> None:
     """End a job whose files could not be made; what was made of them is there for the next one."""
     job = read_job(tx, jid)
+    if job.parts != drafted.parts:
+        return  # the same click, repeated, goes on without this one
     path = folder_path(job.spreadsheet_id, job.owner)
     record = tx.get(path)
     release_spreadsheet(tx, jid, "cancelled")
@@ -117,7 +119,7 @@ def _known(documents: Documents, request: StartRequest) -> str | None:
     """The job this click has made before, or the spreadsheet's active one."""
     jid = job_id(request.spreadsheet_id, request.request_id)
     same = documents.get(job_path(jid))
-    if same is not None and not _never_ran(Job.from_data(same.data)):
+    if same is not None and _counts(Job.from_data(same.data), same.read_time):
         return jid
     spreadsheet = documents.get(spreadsheet_path(request.spreadsheet_id))
     active: str | None = spreadsheet.data.get("active_job") if spreadsheet else None
@@ -126,9 +128,9 @@ def _known(documents: Documents, request: StartRequest) -> str | None:
     return active
 
 
-def _never_ran(job: Job) -> bool:
-    """Whether Google refused something before the job began: the same click may try again."""
-    return job.status == "cancelled" and not job.prepared
+def _counts(job: Job, now: datetime) -> bool:
+    """Whether a click's job has begun, or its files are being made: if not, the same click may try again."""
+    return job.prepared or not (job.status == "cancelled" or _abandoned(job, now))
 
 
 def _abandoned(job: Job, now: datetime) -> bool:
@@ -189,9 +191,9 @@ def _create(
     spreadsheet, same = tx.get(path), tx.get(job_path(jid))
     data = spreadsheet.data if spreadsheet else {}
     active, abandoned = data.get("active_job"), None
-    if same is not None and not _never_ran(Job.from_data(same.data)):
+    if same is not None and _counts(Job.from_data(same.data), tx.now):
         return jid, None
-    if active is not None:
+    if active not in {None, jid}:
         other = read_job(tx, active)
         if other.status not in OVER and not _abandoned(other, tx.now):
             return str(active), None
@@ -241,8 +243,8 @@ def _launch(desk: Desk, jid: str, job: Job) -> None:
     def work(tx: Transaction) -> dict[int, Shard]:
         now_stored = read_job(tx, jid)
         shards = read_shards(tx, jid, now_stored)
-        if now_stored.status in OVER:
-            return {}
+        if now_stored.status in OVER or now_stored.parts != job.parts:
+            return {}  # this click took so long that another, or its own repetition, went on without it
         ready = replace(
             now_stored,
             prepared=True,

@@ -148,7 +148,8 @@ class LinkWork:
             self._chain.deadline,
         )
         if self._shard.silent_links:  # no calls before it is sure that their answers can be kept
-            self._writer.upload([], self._chain.deadline)
+            self._chain.write(lambda shard, _: shard)
+            self._writer.upload([], self._chain.upload)
 
     def _passes(self) -> Ending:
         fruitless = 0

@@ -1,6 +1,7 @@
 """Promises 1 to 4 at every fault point, under every fault, on both stores."""
 
 import threading
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -8,12 +9,14 @@ from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any, Literal, get_args
+from unittest.mock import patch
 
 import pytest
 from mortal import AtStep, Killed, Lives, MovableClock
 from stack import QUICK, Stack, assert_all_beside_their_text, running, wait_until
 
 from addon.google.errors import GoogleError
+from addon.jobs import chain as chains
 from addon.jobs import endings, pool
 from addon.jobs import model as decisions
 from addon.jobs.chain import LinkMessage
@@ -141,9 +144,19 @@ def scene(folder: Path, documents: Documents, step: Step, act: Callable[["Scene"
     model = ScriptedModel(latency=LATENCY, default=lambda prompt: look(found[0], prompt))
     if step == "on renew":
         model.enqueue([Transient("timeout")])  # told at once, in a renewal before its time
-    with running(
-        folder, documents=documents, settings=SETTINGS, model=model, reach=reach, sweep=0.2, wrap=lives.wrap
-    ) as stack:
+    passed = lambda: time.monotonic() + clock.ahead.total_seconds()  # noqa: E731  # a worker's own clock
+    with (
+        patch.object(chains, "monotonic", passed),
+        running(
+            folder,
+            documents=documents,
+            settings=SETTINGS,
+            model=model,
+            reach=reach,
+            sweep=0.2,
+            wrap=lives.wrap,
+        ) as stack,
+    ):
         found.append(Scene(stack, lives, model=model))
         found[0].sid = stack.sheet([f"inquiry {number}" for number in range(ROWS)])
         yield found[0]
