@@ -111,6 +111,7 @@ def claim(
         expires_at=now + timedelta(seconds=ttl),
         risks=[*shard.risks, shard.at_risk] if unclean else shard.risks,
         unshown=shard.unshown or unclean,
+        dirty=shard.dirty or (unclean and shard.closing),  # what the dead worker had seen, nobody knows
         at_risk=at_risk,
         updated_at=now,
     )

@@ -4,9 +4,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from fault_scene import nobody_waits_long
 from stack import Stack, running
 
 from addon.store.documents import Documents
+
+__all__ = ["nobody_waits_long"]
 
 
 @pytest.fixture
