@@ -156,11 +156,14 @@ def scene(folder: Path, documents: Documents, step: Step, act: Callable[["Scene"
 
 
 def look(it: Scene, prompt: Prompt) -> Outcome | None:
-    """Note a call for something that is committed already. A life that was frozen cannot know."""
+    """Note a call for something that is committed, or in a part, already. A frozen life cannot know."""
     key = idempotency_key("scripted", {}, "Summarise.", prompt.fields)
-    life = it.lives.mine()
-    if (life is None or life.thawed is None) and it.stack.documents.get(f"{results_path(it.sid)}/{key}"):
-        it.paid_again.append(key)
+    life, files = it.lives.mine(), it.stack.simulator.files
+    if life is None or life.thawed is None:
+        in_index = it.stack.documents.get(f"{results_path(it.sid)}/{key}") is not None
+        parts = [file.id for file in files.list() if "part" in file.name]
+        if in_index or any(key.encode() in files.read(part) for part in parts):
+            it.paid_again.append(key)
     return None
 
 
@@ -188,6 +191,11 @@ def strike(fault: Fault, step: Step) -> Callable[[Scene], None]:
                 it.double()
 
     return act
+
+
+def freeze_before_the_upload(it: Scene) -> None:
+    """Stop the worker once its lease is renewed, right before it uploads."""
+    it.lives.freeze_before("drive", "update")
 
 
 def play(it: Scene, step: Step, fault: Fault) -> str:

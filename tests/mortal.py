@@ -97,6 +97,7 @@ class _Life:
     dead: bool = False
     thawed: threading.Event | None = None
     losing: str = ""
+    freezing: tuple[str, str] | None = None
 
 
 class Mortal:
@@ -111,7 +112,7 @@ class Mortal:
             return found
 
         def call(*args: Any, **options: Any) -> Any:
-            self._lives.check()
+            self._lives.check((self._kind, name))
             answer = found(*args, **options)
             self._lives.check()
             life = self._lives.mine()
@@ -184,11 +185,14 @@ class Lives:
         """The life this thread belongs to."""
         return self._lives.get(str(belonging().get("life", "")))
 
-    def check(self) -> None:
-        """Let a life that is dead or frozen go no further."""
+    def check(self, call: tuple[str, str] | None = None) -> None:
+        """Let a life that is dead or frozen, or is to freeze at this call, go no further."""
         life = self.mine()
         if life is None:
             return
+        if call is not None and life.freezing == call:
+            life.freezing = None
+            self.freeze()
         thawed = life.thawed
         if thawed is not None and not thawed.wait(PATIENCE):
             raise AssertionError("nobody thawed it")
@@ -210,6 +214,10 @@ class Lives:
         self.clock.ahead += self.jump
         self.struck.set()
         self.check()
+
+    def freeze_before(self, kind: str, name: str) -> None:
+        """Stop this life when it is about to make a call."""
+        self._struck().freezing = (kind, name)
 
     def thaw(self) -> None:
         """Let frozen lives go on."""

@@ -13,6 +13,7 @@ from fault_scene import (
     STEPS,
     Fault,
     assert_promises,
+    freeze_before_the_upload,
     play,
     scene,
     strike,
@@ -46,6 +47,13 @@ def test_promises_1_to_4(tmp_path: Path, documents: Documents, step: Step, fault
         calls = len(it.model.calls)
         assert it.click("the-click").created is False or step in CLICK
         assert len(it.model.calls) == calls
+
+
+def test_a_worker_that_stood_still_between_renewal_and_upload_is_too_late(
+    tmp_path: Path, documents: Documents
+) -> None:
+    with scene(tmp_path, documents, "before part upload", freeze_before_the_upload) as it:
+        assert_promises(it, play(it, "before part upload", "stall past the lease"))
 
 
 def test_a_life_that_is_over_does_nothing_more(tmp_path: Path, documents: Documents) -> None:

@@ -69,12 +69,6 @@ def test_an_expired_lease_is_taken_and_what_its_holder_may_have_called_is_rememb
         (JOB, Shard(attempts=model.MAX_ATTEMPTS), (1, 0), "stuck", 200),
     ],
 )
-@pytest.mark.parametrize("closing", [False, True])
-def test_after_a_death_during_the_check_of_the_sheet_the_whole_sheet_is_checked_again(closing: bool) -> None:
-    _, shard, _ = claim(shard=replace(HELD, expires_at=NOW, closing=closing, cursor=40))
-    assert shard.dirty is closing
-
-
 def test_claims_that_are_refused(
     job: Job, shard: Shard, turn: tuple[int, int], code: str, answer: int
 ) -> None:
@@ -214,3 +208,9 @@ def test_the_reported_repeats_are_never_fewer_than_the_truth(
     risks, repeated = model.account(risks, len(rest))
     reported += repeated
     assert reported >= sum(count - 1 for count in calls.values())
+
+
+@pytest.mark.parametrize("closing", [False, True])
+def test_after_a_death_during_the_check_of_the_sheet_the_whole_sheet_is_checked_again(closing: bool) -> None:
+    _, shard, _ = claim(shard=replace(HELD, expires_at=NOW, closing=closing, cursor=40))
+    assert shard.dirty is closing
