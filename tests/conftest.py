@@ -2,10 +2,15 @@
 
 A test marked `twin` plays another test's scene with one protection taken out, and is green only if a promise
 is seen to be broken: so each protection is known to be needed, and each test able to fail.
+
+Property tests draw the same examples every time, so that CI fails only for what was changed; with ``EXAMPLES``
+in the environment they draw that many, and others each time.
 """
 
+import os
 from collections.abc import Iterator
 
+import hypothesis
 import pytest
 
 from addon.logs import be_strict
@@ -13,6 +18,11 @@ from addon.logs import be_strict
 pytest_plugins = ["emulator"]
 
 be_strict()
+
+EXAMPLES = int(os.environ.get("EXAMPLES", "0"))
+hypothesis.settings.register_profile("same", deadline=None, derandomize=True)
+hypothesis.settings.register_profile("many", deadline=None, max_examples=EXAMPLES or 1)
+hypothesis.settings.load_profile("many" if EXAMPLES else "same")
 
 
 @pytest.hookimpl(hookwrapper=True)
