@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint bench chaos readme lock clean
+.PHONY: demo test lint bench chaos edits mutants readme lock clean
 .DEFAULT_GOAL := test
 
 # Runtime dependencies only: quick, for `make demo`.
@@ -40,6 +40,14 @@ CHAOS ?= --kills 200
 chaos: $(VENV)/.dev
 	PYTHONPATH=.:tests $(BIN)/python tests/chaos/chaos.py --store sqlite $(CHAOS)
 	PYTHONPATH=.:tests $(BIN)/python tests/chaos/chaos.py --store firestore $(CHAOS)
+
+# What people do to the sheet while a job runs, at random: 2,000 jobs, others each time.
+edits: $(VENV)/.dev
+	EXAMPLES=2000 $(BIN)/python -m pytest -q -s tests/integration/test_edits.py
+
+# Change the code in one place at a time and see whether the tests notice; `make mutants MUTANTS="--sample 200"`.
+mutants: $(VENV)/.dev
+	PYTHONPATH=.:tests $(BIN)/python tests/mutants.py $(MUTANTS)
 
 # Put the help texts and the settings table into README.md anew; a test compares them.
 readme: $(VENV)/.dev

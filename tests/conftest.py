@@ -3,7 +3,7 @@
 A test marked `twin` plays another test's scene with one protection taken out, and is green only if a promise
 is seen to be broken: so each protection is known to be needed, and each test able to fail.
 
-Property tests draw the same examples every time, so that CI fails only for what was changed; with ``EXAMPLES``
+Property tests draw the same examples each time, so that CI fails only for what was changed; with ``EXAMPLES``
 in the environment they draw that many, and others each time.
 """
 

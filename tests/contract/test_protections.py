@@ -5,7 +5,7 @@ import re
 from infra_files import ROOT
 
 TABLE = (ROOT / "tests" / "PROTECTIONS.md").read_text()
-SOURCES = {path.name: path.read_text() for path in (ROOT / "tests" / "integration").glob("test_fault_*.py")}
+SOURCES = {path.name: path.read_text() for path in (ROOT / "tests" / "integration").glob("test_*.py")}
 
 
 def test_every_twin_is_in_the_table_and_every_name_in_the_table_exists() -> None:
