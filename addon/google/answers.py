@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from email.utils import parsedate_to_datetime
 from typing import Any
 
-from addon.google.errors import Refused, Service
+from addon.google.errors import TOO_MANY, Refused, Service
 
 _NOT_BEGUN = frozenset({"rateLimitExceeded", "userRateLimitExceeded", "RATE_LIMIT_EXCEEDED", "ABORTED"})
 """Reasons under which Google did no work, so that any request may be sent again."""
@@ -83,7 +83,7 @@ def _refusal(answer: Answer, service: Service) -> Failed | Refused:
     status = answer.status
     reason, words = _explanation(answer.body)
     wait = retry_after(answer.headers.get("Retry-After"))
-    if status == 429 or reason in _NOT_BEGUN:
+    if status == TOO_MANY or reason in _NOT_BEGUN:
         return Failed(reason, status=status, begun=False, wait=wait)
     if status >= 500 or status == 408 or status < 400:
         return Failed(reason, status=status, wait=wait)

@@ -26,6 +26,10 @@ BlockCode = Literal[
 ]
 
 
+TOO_MANY = 429
+"""HTTP status: more requests than the quota of this minute."""
+
+
 class GoogleError(Exception):
     """Google did not do what was asked.
 

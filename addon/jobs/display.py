@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from itertools import islice
 
-from addon.google.errors import GoogleError, OutOfGrid, TryAgain
+from addon.google.errors import TOO_MANY, GoogleError, OutOfGrid, TryAgain
 from addon.google.sheets import Sheets
 from addon.jobs import events
 from addon.jobs.records import Job
@@ -30,6 +30,10 @@ MOST_PENDING = 2 * LARGEST_BEAT
 
 MISSES = 2
 """Beats a summary is looked for near where its row was; after that the next pass over the sheet finds it."""
+
+LONGEST_BEAT = 120.0
+"""Seconds between two writes at most, however often Sheets says that there were too many requests. Its quota
+is 60 reads and 60 writes a minute (Sheets API limits), for all jobs of one worker account together."""
 
 SHOWN_AGAIN = 5
 """Passes in a row that only wrote what did not stay (a merged cell takes no value), until the job ends."""
@@ -57,7 +61,8 @@ class Pending:
 
 
 class Display:
-    """Writes pending summaries every ``seconds``, one read and one write request a beat.
+    """Writes pending summaries every ``seconds``, one read and one write request a beat; less often while
+    Sheets gets too many requests, which ends nothing.
 
     Attributes
     ----------
@@ -86,7 +91,8 @@ class Display:
         self._sheets = sheets
         self._table = table
         self._job = job
-        self._seconds = seconds
+        self._seconds = self._pause = seconds
+        self._throttled = False
         self._reach = reach
         self._pending: dict[str, Pending] = {}
         self._lock = threading.Lock()
@@ -162,8 +168,10 @@ class Display:
     def _run(self) -> None:
         while True:
             with self._wake:
-                if not (self._flushing or self._stopped):
-                    self._wake.wait(self._seconds)
+                if self._throttled:  # whoever wants to see something at once has to wait as well
+                    self._wake.wait_for(lambda: self._stopped, self._pause)
+                elif not (self._flushing or self._stopped):
+                    self._wake.wait(self._pause)
                 if self._stopped:
                     return
                 flushing = self._flushing
@@ -178,9 +186,13 @@ class Display:
         decides what it means."""
         try:
             more = self._beat()
-            self._faults = 0
+            self._faults, self._throttled = 0, False
+            self._pause = max(self._seconds, self._pause / 2)
             return more
         except TryAgain as error:
+            if error.status == TOO_MANY:
+                self._throttled, self._pause = True, min(max(2 * self._pause, 1.0), LONGEST_BEAT)
+                return True
             self._faults += 1
             if self._faults >= 3:
                 self.error = error

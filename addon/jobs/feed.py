@@ -255,6 +255,11 @@ class Feed:
         with self._lock:
             self._finished.clear()
 
+    def wait_closed(self, seconds: float) -> bool:
+        """Wait, at most so long, for the desk to be closed; whether it is."""
+        with self._can_offer:
+            return self._can_offer.wait_for(lambda: self._closed, seconds)
+
     def close(self) -> None:
         """No more calls and no more candidates; calls under way may still answer."""
         with self._lock:

@@ -85,8 +85,9 @@ def _work(tools: Tools, chain: Chain, job: Job, shard: Shard, end: LinkEnd) -> L
     except GoogleError as error:
         return _end(tools, chain, job, None, patient(ending_of(error), age), shard, end)
     shards = read_shards(tools.documents, chain.job_id, job).values()
+    chains = sum(not one.closed for one in shards)
     policy = Policy(chain.job_id, job, now, crashed=any(one.unshown for one in shards))
-    work = LinkWork(tools, worker, chain, policy, shard, brief)
+    work = LinkWork(tools, worker, chain, policy, shard, brief, chains)
     try:
         ending = patient(work.run(), age)
     finally:

@@ -4,6 +4,7 @@ from collections import Counter
 from dataclasses import replace
 from typing import Any
 
+from addon.google.errors import TOO_MANY, TryAgain
 from addon.jobs.decide import Policy, Verdict, decide
 from addon.jobs.display import Display
 from addon.jobs.feed import Feed
@@ -19,6 +20,10 @@ WIDER = 2
 
 LOOKS = 2
 """Times a row is looked up in one pass: again if its key was committed after its page was looked up."""
+
+
+REFUSED = 10
+"""Times in a row Sheets may say that there are too many requests: each took the session half a minute."""
 
 
 class Closed(Exception):
@@ -83,15 +88,24 @@ class Scan:
     def run(self) -> None:
         """Work through the sheet, to its end or until the feed is closed."""
         self.failures = failures_of(self._documents, self._policy.job_id)
-        size = PAGE_ROWS * min(self._policy.job.shards, WIDER)
-        try:
-            for end, rows in self._table.pages(self._first, page_rows=size):
-                page = Page(end)
-                self.pages.append(page)
-                self._page(page, [row for row in rows if self._mine(row)])
-                self._feed.seal(page)
-        except Closed:
-            return
+        size, refused = PAGE_ROWS * min(self._policy.job.shards, WIDER), 0
+        while True:
+            first = self.pages[-1].end if self.pages else self._first
+            try:
+                for end, rows in self._table.pages(first, page_rows=size):
+                    page, refused = Page(end), 0
+                    self.pages.append(page)
+                    self._page(page, [row for row in rows if self._mine(row)])
+                    self._feed.seal(page)
+                return
+            except Closed:
+                return
+            except TryAgain as error:
+                refused += 1
+                if error.status != TOO_MANY or error.service != "Sheets" or refused == REFUSED:
+                    raise
+                if self._feed.wait_closed(error.wait):
+                    return
 
     def _mine(self, row: Row) -> bool:
         if self._number is None:

@@ -49,6 +49,8 @@ class LinkWork:
     ----------
     worker
         Clients for the job's sheet and files.
+    chains
+        How many chains of the job are open: they share the worker's quota of requests to Sheets.
     chain, shard
         The claimed shard, and what it was when claimed.
     """
@@ -61,6 +63,7 @@ class LinkWork:
         policy: Policy,
         shard: Shard,
         brief: Brief,
+        chains: int,
     ) -> None:
         settings, job = tools.settings, policy.job
         self._tools = tools
@@ -71,7 +74,8 @@ class LinkWork:
         self._people = People(chain, worker.drive, job)
         self._table = Table(worker.sheets, job.spreadsheet_id, job.sheet_id, brief, tools.model)
         self._feed = Feed(settings.concurrency, settings.commit_rows, settings.commit_seconds, time.monotonic)
-        self._display = Display(worker.sheets, self._table, job, settings.display_seconds, tools.reach)
+        beat = settings.display_seconds * max(1, chains)
+        self._display = Display(worker.sheets, self._table, job, beat, tools.reach)
         self._writer = PartWriter(worker.drive, job.parts[str(chain.number)], job.part_rows, shard.part)
         self._reader = PartReader(worker.drive)
         self._committer = Committer(

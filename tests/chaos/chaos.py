@@ -19,6 +19,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from unittest import mock
 
 from chaos_audit import Verdict, audit
 from chaos_model import Provider
@@ -68,6 +69,8 @@ def one_round(
     provider = Provider(seed, latency=shape.latency, slow=2.5, trouble=0.1)
     with ExitStack() as stack:
         stack.enter_context(provider.server.running())
+        if emulator:  # for this round only: other tests have an emulator of their own
+            stack.enter_context(mock.patch.dict(os.environ, FIRESTORE_EMULATOR_HOST=emulator))
         world = World(
             folder,
             stack,

@@ -234,7 +234,6 @@ class World:
     def documents(self) -> Documents:
         """The store, as no fault touches it."""
         if self._emulator:
-            os.environ["FIRESTORE_EMULATOR_HOST"] = self._emulator
             return FirestoreDocuments(self.project)
         return SqliteDocuments(self.folder / "store.sqlite")
 

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from stack import QUICK, Stack, running, summary_of
 
 from addon.jobs import people, scan, work
-from addon.jobs.display import Display, Pending
+from addon.jobs.display import Display, Pending, Written
 from addon.jobs.steps import Step
 from addon.rows.table import Row
 from addon.simulator.workbook import Workbook
@@ -96,30 +96,42 @@ class People:
     reached: Counter[str] = field(default_factory=Counter)
     typed: int = 0
     wrong: list[tuple[str, str]] = field(default_factory=list)
-    before: list[list[str]] | None = None
-    lock: threading.RLock = field(default_factory=threading.RLock)
-    displaying: bool = False
+    before: list[list[str]] = field(default_factory=list)
+    moment: threading.Lock = field(default_factory=threading.Lock)
+    writer: int | None = None
 
     def reach(self, step: Step) -> None:
-        """Edit what is to be edited here; compare what is shown before and after a write."""
-        with self.lock:
-            if step == "mid-display":
-                self.before, self.displaying = self.workbook.cells(0), True
-                return
-            if step == "after display" and self.displaying:
-                self.displaying = False
-                self.look()
-            if step in STEPS and not self.displaying:  # a look and its write are one moment here
-                self.reached[step] += 1
-                for edit in self.edits:
-                    if (edit.step, edit.nth) == (step, self.reached[step]):
-                        self.do(edit)
-            if step == "before display":
-                self.displaying = False
+        """Edit what is to be edited here; compare what is shown before and after a write.
+
+        A look and its write are one moment in which nobody else does anything: `writer` is whose it is.
+        """
+        if step == "mid-display":
+            self.before = self.workbook.cells(0)
+        elif step == "after display" and self._is_writer():
+            self.look()
+            self.over()
+        if step in STEPS:
+            assert self.moment.acquire(timeout=20), "a write that began and did not end"
+            self.writer = threading.get_ident()
+            self.reached[step] += 1
+            for edit in self.edits:
+                if (edit.step, edit.nth) == (step, self.reached[step]):
+                    self.do(edit)
+            if step != "before display":
+                self.over()
+
+    def over(self) -> None:
+        """The moment of a look and a write is over, if it is ours."""
+        if self._is_writer():
+            self.writer = None
+            self.moment.release()
+
+    def _is_writer(self) -> bool:
+        return self.writer == threading.get_ident()
 
     def look(self) -> None:
         """Whatever has changed in the output column is beside its text."""
-        now, before = self.workbook.cells(0), self.before or []
+        now, before = self.workbook.cells(0), self.before
         source, output = now[0].index("text"), now[0].index("Summary")
         for number, row in enumerate(now[1:], 1):
             shown = row[output] if output < len(row) else ""
@@ -142,7 +154,7 @@ class People:
             case "sort back":
                 book.sort(0, source, descending=True)
             case "insert row":
-                book.insert_rows(0, row, rows=[("new", text)])
+                book.insert_rows(0, row, rows=[(*["new"] * source, text)])
             case "insert blank rows":
                 book.insert_rows(0, row, 2)
             case "delete row" if last > 1:
@@ -197,10 +209,19 @@ def product(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Stack, l
         for somebody in present:
             somebody.reach(step)
 
+    def write(display: Display, pending: dict[str, Pending]) -> Written:
+        try:
+            return original(display, pending)
+        finally:
+            for somebody in present:
+                somebody.over()
+
+    original = Display._write
     settings = replace(
         QUICK, concurrency=2, commit_rows=3, commit_seconds=0.01, display_seconds=0.01, rows_per_shard=8
     )
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Display, "_write", write)
         patch.setattr(scan, "PAGE_ROWS", 5)
         patch.setattr(work, "TICK", 0.01)
         patch.setattr(people, "STATUS_SECONDS", 0.05)
