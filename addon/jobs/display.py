@@ -31,9 +31,9 @@ MOST_PENDING = 2 * LARGEST_BEAT
 MISSES = 2
 """Beats a summary is looked for near where its row was; after that the next pass over the sheet finds it."""
 
-LONGEST_BEAT = 120.0
-"""Seconds between two writes at most, however often Sheets says that there were too many requests. Its quota
-is 60 reads and 60 writes a minute (Sheets API limits), for all jobs of one worker account together."""
+FIRST_PAUSE, LONGEST_BEAT = 1.0, 120.0
+"""Seconds between two writes, at least and at most, once Sheets says that there were too many requests. Its
+quota is 60 reads and 60 writes a minute (Sheets API limits), for all jobs of one worker account together."""
 
 SHOWN_AGAIN = 5
 """Passes in a row that only wrote what did not stay (a merged cell takes no value), until the job ends."""
@@ -70,8 +70,8 @@ class Display:
         Keys this worker has written or found written.
     missed
         Keys with a row that was not where it had been: what stands in its cell was not replaced yet.
-    writes
-        Write requests made.
+    work
+        Summaries taken in and write requests made: where it stays the same, nothing was there to be shown.
     error
         What ended the display, where it was more than a passing fault.
     """
@@ -87,7 +87,7 @@ class Display:
         self.shown: set[str] = set()
         self.missed: set[str] = set()
         self.error: Exception | None = None
-        self.writes = 0
+        self.work = 0
         self._sheets = sheets
         self._table = table
         self._job = job
@@ -112,6 +112,7 @@ class Display:
                 rows = rows | known.rows
                 replace = replace or known.replace
             self._pending[key] = Pending(text, rows, replace)
+            self.work += 1
 
     def await_room(self) -> None:
         """Wait while as many summaries are pending as the memory and one request should hold."""
@@ -191,7 +192,8 @@ class Display:
             return more
         except TryAgain as error:
             if error.status == TOO_MANY:
-                self._throttled, self._pause = True, min(max(2 * self._pause, 1.0), LONGEST_BEAT)
+                self._throttled = True
+                self._pause = min(max(2 * self._pause, FIRST_PAUSE), LONGEST_BEAT)
                 return True
             self._faults += 1
             if self._faults >= 3:
@@ -236,7 +238,7 @@ class Display:
             refused = self._sheets.write(
                 self._job.spreadsheet_id, self._job.sheet_id, runs(layout.output, cells)
             )
-            self.writes += 1
+            self.work += 1
             self._reach("after display")
             with self._lock:
                 self._refused.update({keys[index]: (index, reason) for index, reason in refused.items()})

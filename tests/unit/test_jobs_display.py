@@ -1,13 +1,16 @@
 """Display: a summary appears beside the text it was made from, wherever that is by now, or not at all."""
 
 import threading
+import time
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
+from itertools import pairwise
 
 import pytest
 from stand_ins import FakeModel, FakeSheets
 
 from addon.google.errors import GoogleError, JobBlocked, OutOfGrid, TryAgain
+from addon.jobs import display as display_module
 from addon.jobs.display import MISSES, Display, until_settled
 from addon.jobs.records import Job
 from addon.rows.keys import idempotency_key
@@ -75,7 +78,7 @@ def test_summaries_are_written_beside_their_texts_with_one_read_and_one_write(ma
     beat(display)
     assert outputs(sheets) == ["sum a", "sum b", "", ""]
     assert sheets.requests == ["read", "read", "write"], "the first read looks for the columns"
-    assert display.writes == 1
+    assert sheets.requests.count("write") == 1
     assert display.shown == {key("a"), key("b")}, "row 3 holds another text: d's row is looked for again"
 
 
@@ -122,7 +125,7 @@ def test_a_text_edited_since_gets_nothing(make: Make) -> None:
     sheets.rows[1][0] = "a, edited"
     beat(display)
     assert outputs(sheets) == [""]
-    assert display.writes == 0
+    assert "write" not in sheets.requests
     assert display.shown == set()
 
 
@@ -151,7 +154,8 @@ def test_what_is_in_a_cell_stays_unless_it_is_to_be_replaced(
     beat(display)
     assert outputs(sheets) == [after]
     assert display.shown == {key("a")}
-    assert display.writes == (0 if there == after else 1), "what is there already is not written"
+    written = sheets.requests.count("write")
+    assert written == (0 if there == after else 1), "what is there already is not written"
 
 
 def test_a_person_typing_into_the_cell_before_the_beat_keeps_their_words(make: Make) -> None:
@@ -419,3 +423,37 @@ def test_rows_outside_the_sheet_are_never_asked_for_after_they_were_forgotten(ma
     beat(display)
     assert sheets.requests == []
     assert display.error is None
+
+
+def test_a_summary_that_finds_no_row_is_work_too_so_that_another_pass_follows(make: Make) -> None:
+    display = make(sheet("a", "b"))
+    display.add(key("elsewhere by now"), "sum", {1}, replace=False)
+    beat(display)
+    assert display.work > 0
+    before = display.work
+    beat(display)
+    assert display.work == before
+
+
+def test_too_many_requests_lose_nothing_and_make_the_beats_rarer(
+    make: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(display_module, "FIRST_PAUSE", 0.02)
+    sheets = sheet("a", "b")
+    refusals = [TryAgain("too many", service="Sheets", status=429) for _ in range(6)]
+    tried: list[float] = []
+
+    def before(name: str) -> None:
+        if name == "write" and refusals:
+            tried.append(time.monotonic())
+            raise refusals.pop()
+
+    display = make(sheets, 0.01)
+    sheets.before = before
+    display.add(key("a"), "sum a", {1}, replace=False)
+    display.add(key("b"), "sum b", {2}, replace=False)
+    assert until_settled(display, lambda: None, PATIENCE)
+    assert outputs(sheets) == ["sum a", "sum b"]
+    assert display.error is None, "six in a row are no fault"
+    pauses = [after - before for before, after in pairwise(tried)]
+    assert all(later > 1.5 * sooner for sooner, later in pairwise(pauses)), pauses

@@ -1,15 +1,19 @@
 """A pass over the sheet, where the summaries are there already."""
 
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
+from itertools import count
 from pathlib import Path
 
+import pytest
 from stand_ins import FakeDrive, FakeModel, FakeSheets
 
+from addon.google.errors import GoogleError, TryAgain
 from addon.jobs.decide import Policy
 from addon.jobs.feed import Feed
 from addon.jobs.parts import PartReader, PartRow, empty_part, encode
 from addon.jobs.records import Job, Result, results_path
-from addon.jobs.scan import Scan
+from addon.jobs.scan import REFUSED, Scan
 from addon.rows.keys import text_hash
 from addon.rows.table import Brief, Table
 from addon.store.sqlite import SqliteDocuments
@@ -74,3 +78,67 @@ def test_summaries_spread_over_many_parts_come_back_with_one_request_a_part_and_
     assert feed.idle, "nobody is to be called"
     assert drive.downloads == parts
     documents.close()
+
+
+@pytest.fixture
+def scan(tmp_path: Path) -> Iterator[Callable[[FakeSheets, Feed], Scan]]:
+    documents = SqliteDocuments(tmp_path / "store.db")
+
+    def make(sheets: FakeSheets, feed: Feed) -> Scan:
+        table = Table(sheets, "s", 0, BRIEF, FakeModel())  # type: ignore[arg-type]
+        reader, policy = PartReader(FakeDrive()), Policy("j", JOB, THEN)  # type: ignore[arg-type]
+        return Scan(documents, table, feed, Shown(), reader, policy, None, 1, set())  # type: ignore[arg-type]
+
+    yield make
+    documents.close()
+
+
+def too_many() -> TryAgain:
+    return TryAgain("too many", service="Sheets", status=429)
+
+
+def refusing(sheets: FakeSheets, reads: set[int], error: Callable[[], GoogleError]) -> FakeSheets:
+    """Refuse the reads with these numbers."""
+    numbers = count(1)
+
+    def before(name: str) -> None:
+        if name == "read" and next(numbers) in reads:
+            raise error()
+
+    sheets.before = before
+    return sheets
+
+
+def test_a_scan_that_meets_the_quota_goes_on_where_it_was(
+    monkeypatch: pytest.MonkeyPatch, scan: Callable[[FakeSheets, Feed], Scan]
+) -> None:
+    monkeypatch.setattr("addon.jobs.scan.PAGE_ROWS", 10)
+    sheets = FakeSheets([["text", "Summary"], *([f"text {number}"] for number in range(40))], height=41)
+    feed = Feed(100, 200, 1.0, lambda: 0.0)
+    one = scan(refusing(sheets, {3, 4, 5, 7}, too_many), feed)
+    one.run()
+    ends = [page.end for page in one.pages]
+    assert ends == sorted(set(ends)), "no page twice"
+    assert ends[-1] >= 41
+    met = set()
+    for _ in range(40):
+        item = feed.take()
+        assert item is not None
+        met |= {row for _, row in item.rows}
+    assert met == set(range(1, 41)), "no row is left out"
+
+
+def test_a_scan_that_is_refused_for_minutes_gives_up(scan: Callable[[FakeSheets, Feed], Scan]) -> None:
+    sheets = refusing(FakeSheets([["text", "Summary"], ["a"]]), set(range(1, 100)), too_many)
+    with pytest.raises(TryAgain):
+        scan(sheets, Feed(4, 10, 1.0, lambda: 0.0)).run()
+    assert sheets.requests.count("read") == REFUSED
+
+
+def test_a_scan_whose_link_ends_does_not_wait_for_the_quota(scan: Callable[[FakeSheets, Feed], Scan]) -> None:
+    feed = Feed(4, 10, 1.0, lambda: 0.0)
+    wait = lambda: TryAgain("too many", service="Sheets", status=429, wait=3600.0)  # noqa: E731
+    sheets = refusing(FakeSheets([["text", "Summary"], ["a"]]), {1}, wait)
+    feed.close()
+    scan(sheets, feed).run()
+    assert sheets.requests == ["info", "read"]
