@@ -159,11 +159,11 @@ def look(it: Scene, prompt: Prompt) -> Outcome | None:
     """Note a call for something that is committed, or in a part, already. A frozen life cannot know."""
     key = idempotency_key("scripted", {}, "Summarise.", prompt.fields)
     life, files = it.lives.mine(), it.stack.simulator.files
-    if life is None or life.thawed is None:
-        in_index = it.stack.documents.get(f"{results_path(it.sid)}/{key}") is not None
-        parts = [file.id for file in files.list() if "part" in file.name]
-        if in_index or any(key.encode() in files.read(part) for part in parts):
-            it.paid_again.append(key)
+    in_index = it.stack.documents.get(f"{results_path(it.sid)}/{key}") is not None
+    parts = [file.id for file in files.list() if "part" in file.name]
+    known = in_index or any(key.encode() in files.read(part) for part in parts)
+    if known and (life is None or life.thawed is None):  # it may have been frozen while this looked
+        it.paid_again.append(key)
     return None
 
 
