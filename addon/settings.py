@@ -197,7 +197,10 @@ class Settings:
         "ADDON_COMMIT_SECONDS", 1.0, "longest an answer waits for its commit", values.number(float, 0.01, 30)
     )
     display_seconds: float = _setting(
-        "ADDON_DISPLAY_SECONDS", 5.0, "seconds between writes to the sheet", values.number(float, 0.05, 300)
+        "ADDON_DISPLAY_SECONDS",
+        5.0,
+        "seconds between a job's writes to the sheet",
+        values.number(float, 0.05, 300),
     )
     rows_per_shard: int = _setting(
         "ADDON_ROWS_PER_SHARD", 20_000, "rows one chain works through", values.number(int, 1, 1_000_000)

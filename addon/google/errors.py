@@ -25,7 +25,6 @@ BlockCode = Literal[
     "api_refused",
 ]
 
-
 TOO_MANY = 429
 """HTTP status: more requests than the quota of this minute."""
 
@@ -79,6 +78,11 @@ class TryAgain(GoogleError):
         super().__init__(sentence, service=service, status=status, reason=reason)
         self.wait = wait
         self.outcome_unknown = outcome_unknown
+
+    @property
+    def throttled(self) -> bool:
+        """There were too many requests for this minute's quota."""
+        return self.status == TOO_MANY
 
 
 class JobBlocked(GoogleError):

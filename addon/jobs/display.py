@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from itertools import islice
 
-from addon.google.errors import TOO_MANY, GoogleError, OutOfGrid, TryAgain
+from addon.google.errors import GoogleError, OutOfGrid, TryAgain
 from addon.google.sheets import Sheets
 from addon.jobs import events
 from addon.jobs.records import Job
@@ -36,7 +36,7 @@ FIRST_PAUSE, LONGEST_BEAT = 1.0, 120.0
 quota is 60 reads and 60 writes a minute (Sheets API limits), for all jobs of one worker account together."""
 
 SHOWN_AGAIN = 5
-"""Passes in a row that only wrote what did not stay (a merged cell takes no value), until the job ends."""
+"""Passes in a row that only showed what did not stay (a merged cell takes no value), until the job ends."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +61,9 @@ class Pending:
 
 
 class Display:
-    """Writes pending summaries every ``seconds``, one read and one write request a beat; less often while
-    Sheets gets too many requests, which ends nothing.
+    """Writes pending summaries every ``seconds``, one read and one write request a beat.
+
+    While Sheets gets too many requests the beats come less often; that ends nothing.
 
     Attributes
     ----------
@@ -191,7 +192,7 @@ class Display:
             self._pause = max(self._seconds, self._pause / 2)
             return more
         except TryAgain as error:
-            if error.status == TOO_MANY:
+            if error.throttled:
                 self._throttled = True
                 self._pause = min(max(2 * self._pause, FIRST_PAUSE), LONGEST_BEAT)
                 return True

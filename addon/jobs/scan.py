@@ -1,10 +1,11 @@
 """A pass over the sheet: read pages ahead of need, look every key up, hand on what must be done."""
 
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from addon.google.errors import TOO_MANY, TryAgain
+from addon.google.errors import TryAgain
 from addon.jobs.decide import Policy, Verdict, decide
 from addon.jobs.display import Display
 from addon.jobs.feed import Feed
@@ -20,7 +21,6 @@ WIDER = 2
 
 LOOKS = 2
 """Times a row is looked up in one pass: again if its key was committed after its page was looked up."""
-
 
 REFUSED = 10
 """Times in a row Sheets may say that there are too many requests: each took the session half a minute."""
@@ -88,24 +88,31 @@ class Scan:
     def run(self) -> None:
         """Work through the sheet, to its end or until the feed is closed."""
         self.failures = failures_of(self._documents, self._policy.job_id)
-        size, refused = PAGE_ROWS * min(self._policy.job.shards, WIDER), 0
+        try:
+            for end, rows in self._pages():
+                page = Page(end)
+                self.pages.append(page)
+                self._page(page, [row for row in rows if self._mine(row)])
+                self._feed.seal(page)
+        except Closed:
+            return
+
+    def _pages(self) -> Iterator[tuple[int, list[Row]]]:
+        """The sheet's pages; where Sheets had too many requests, they go on after the last one it gave."""
+        size = PAGE_ROWS * min(self._policy.job.shards, WIDER)
+        first, refused = self._first, 0
         while True:
-            first = self.pages[-1].end if self.pages else self._first
             try:
                 for end, rows in self._table.pages(first, page_rows=size):
-                    page, refused = Page(end), 0
-                    self.pages.append(page)
-                    self._page(page, [row for row in rows if self._mine(row)])
-                    self._feed.seal(page)
-                return
-            except Closed:
+                    first, refused = end, 0
+                    yield end, rows
                 return
             except TryAgain as error:
                 refused += 1
-                if error.status != TOO_MANY or error.service != "Sheets" or refused == REFUSED:
+                if not error.throttled or refused == REFUSED:
                     raise
                 if self._feed.wait_closed(error.wait):
-                    return
+                    raise Closed from error
 
     def _mine(self, row: Row) -> bool:
         if self._number is None:

@@ -49,10 +49,10 @@ class LinkWork:
     ----------
     worker
         Clients for the job's sheet and files.
-    chains
-        How many chains of the job are open: they share the worker's quota of requests to Sheets.
     chain, shard
         The claimed shard, and what it was when claimed.
+    chains
+        How many chains of the job are open: they share the worker's quota of requests to Sheets.
     """
 
     def __init__(

@@ -7,6 +7,7 @@ has its summary, or what a person has typed instead. ``make edits`` draws 2,000 
 import threading
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -97,37 +98,21 @@ class People:
     typed: int = 0
     wrong: list[tuple[str, str]] = field(default_factory=list)
     before: list[list[str]] = field(default_factory=list)
-    moment: threading.Lock = field(default_factory=threading.Lock)
-    writer: int | None = None
+    moment: threading.RLock = field(default_factory=threading.RLock)
+    """Held from a look at the sheet to the write it leads to, and for an edit."""
 
     def reach(self, step: Step) -> None:
-        """Edit what is to be edited here; compare what is shown before and after a write.
-
-        A look and its write are one moment in which nobody else does anything: `writer` is whose it is.
-        """
-        if step == "mid-display":
-            self.before = self.workbook.cells(0)
-        elif step == "after display" and self._is_writer():
-            self.look()
-            self.over()
-        if step in STEPS:
-            assert self.moment.acquire(timeout=20), "a write that began and did not end"
-            self.writer = threading.get_ident()
-            self.reached[step] += 1
-            for edit in self.edits:
-                if (edit.step, edit.nth) == (step, self.reached[step]):
-                    self.do(edit)
-            if step != "before display":
-                self.over()
-
-    def over(self) -> None:
-        """The moment of a look and a write is over, if it is ours."""
-        if self._is_writer():
-            self.writer = None
-            self.moment.release()
-
-    def _is_writer(self) -> bool:
-        return self.writer == threading.get_ident()
+        """Edit what is to be edited here; compare what is shown before and after a write."""
+        with self.moment:
+            if step == "mid-display":
+                self.before = self.workbook.cells(0)
+            elif step == "after display":
+                self.look()
+            if step in STEPS:
+                self.reached[step] += 1
+                for edit in self.edits:
+                    if (edit.step, edit.nth) == (step, self.reached[step]):
+                        self.do(edit)
 
     def look(self) -> None:
         """Whatever has changed in the output column is beside its text."""
@@ -210,11 +195,10 @@ def product(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Stack, l
             somebody.reach(step)
 
     def write(display: Display, pending: dict[str, Pending]) -> Written:
-        try:
-            return original(display, pending)
-        finally:
+        with ExitStack() as moments:
             for somebody in present:
-                somebody.over()
+                moments.enter_context(somebody.moment)
+            return original(display, pending)
 
     original = Display._write
     settings = replace(

@@ -42,12 +42,21 @@ def store(documents: SqliteDocuments, path: str, result: Result) -> None:
     documents.transact(lambda transaction: transaction.set(path, result.to_data()))
 
 
+def table_of(sheets: FakeSheets) -> Table:
+    return Table(sheets, "s", 0, BRIEF, FakeModel())  # type: ignore[arg-type]
+
+
+def scan_of(documents: SqliteDocuments, table: Table, feed: Feed, display: Shown, drive: FakeDrive) -> Scan:
+    reader, policy = PartReader(drive), Policy("j", JOB, THEN)  # type: ignore[arg-type]
+    return Scan(documents, table, feed, display, reader, policy, None, 1, set())  # type: ignore[arg-type]
+
+
 def test_summaries_spread_over_many_parts_come_back_with_one_request_a_part_and_no_call(
     tmp_path: Path,
 ) -> None:
     count, parts = 60, PartReader.KEPT * 3
     sheets = FakeSheets([["text", "Summary"], *([f"text {number}"] for number in range(count))])
-    table = Table(sheets, "s", 0, BRIEF, FakeModel())  # type: ignore[arg-type]
+    table = table_of(sheets)
     _, (rows,) = table.read([(1, count + 1)])
     written: dict[str, list[PartRow]] = {f"p{number}": [] for number in range(parts)}
     drive, display, feed = FakeDrive(), Shown(), Feed(4, 10, 1.0, lambda: 0.0)
@@ -60,17 +69,7 @@ def test_summaries_spread_over_many_parts_come_back_with_one_request_a_part_and_
     for name, lines in written.items():
         drive.files[name] = empty_part() + encode(lines).encode()
 
-    scan = Scan(
-        documents,
-        table,
-        feed,
-        display,  # type: ignore[arg-type]
-        PartReader(drive),  # type: ignore[arg-type]
-        Policy("j", JOB, THEN),
-        None,
-        1,
-        set(),
-    )
+    scan = scan_of(documents, table, feed, display, drive)
     scan.run()
 
     assert display.given == {row.index: f"summary {row.index}" for row in rows}
@@ -83,18 +82,12 @@ def test_summaries_spread_over_many_parts_come_back_with_one_request_a_part_and_
 @pytest.fixture
 def scan(tmp_path: Path) -> Iterator[Callable[[FakeSheets, Feed], Scan]]:
     documents = SqliteDocuments(tmp_path / "store.db")
-
-    def make(sheets: FakeSheets, feed: Feed) -> Scan:
-        table = Table(sheets, "s", 0, BRIEF, FakeModel())  # type: ignore[arg-type]
-        reader, policy = PartReader(FakeDrive()), Policy("j", JOB, THEN)  # type: ignore[arg-type]
-        return Scan(documents, table, feed, Shown(), reader, policy, None, 1, set())  # type: ignore[arg-type]
-
-    yield make
+    yield lambda sheets, feed: scan_of(documents, table_of(sheets), feed, Shown(), FakeDrive())
     documents.close()
 
 
-def too_many() -> TryAgain:
-    return TryAgain("too many", service="Sheets", status=429)
+def too_many(wait: float = 0.0) -> TryAgain:
+    return TryAgain("too many", service="Sheets", status=429, wait=wait)
 
 
 def refusing(sheets: FakeSheets, reads: set[int], error: Callable[[], GoogleError]) -> FakeSheets:
@@ -137,8 +130,7 @@ def test_a_scan_that_is_refused_for_minutes_gives_up(scan: Callable[[FakeSheets,
 
 def test_a_scan_whose_link_ends_does_not_wait_for_the_quota(scan: Callable[[FakeSheets, Feed], Scan]) -> None:
     feed = Feed(4, 10, 1.0, lambda: 0.0)
-    wait = lambda: TryAgain("too many", service="Sheets", status=429, wait=3600.0)  # noqa: E731
-    sheets = refusing(FakeSheets([["text", "Summary"], ["a"]]), {1}, wait)
+    sheets = refusing(FakeSheets([["text", "Summary"], ["a"]]), {1}, lambda: too_many(3600.0))
     feed.close()
     scan(sheets, feed).run()
     assert sheets.requests == ["info", "read"]
