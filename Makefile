@@ -34,6 +34,7 @@ lint: $(VENV)/.dev
 bench: $(VENV)/.dev
 	$(BIN)/python tests/benchmarks/engine.py
 	$(BIN)/python tests/benchmarks/engine.py --stores sqlite --rows 100000 --latency 0 --concurrency 16
+	$(BIN)/python tests/benchmarks/first_card.py
 
 # Kill real processes, and everything else that can go wrong; `make chaos CHAOS="--kills 500 --seed 7"`.
 CHAOS ?= --kills 200

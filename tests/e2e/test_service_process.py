@@ -150,11 +150,9 @@ def test_in_production_every_line_is_json_gunicorns_and_a_killed_workers_too(clo
         card = cloud.google.click(button(card, "Run summaries"), form_of(card))
         refreshed_until(cloud.google, card, "Finished")
         (worker,) = _children(service.pid)
+        _await_line(log, "link_ended")  # the job is over a moment before its last link says so
         os.kill(worker, signal.SIGKILL)
-        end = time.monotonic() + 30
-        while "SIGKILL" not in log.read_text():
-            assert time.monotonic() < end
-            time.sleep(0.05)
+        _await_line(log, "SIGKILL")
         service.send_signal(signal.SIGTERM)
         service.wait(15)
     lines = [json.loads(line) for line in log.read_text().splitlines()]
@@ -166,6 +164,14 @@ def test_in_production_every_line_is_json_gunicorns_and_a_killed_workers_too(clo
     started = next(line for line in lines if line.get("event") == "job_started")
     assert started["who"] and started["rows"] == ROWS
     assert "secret" not in log.read_text()
+
+
+def _await_line(log: Path, words: str) -> None:
+    """Wait until a log says something."""
+    end = time.monotonic() + 30
+    while words not in log.read_text():
+        assert time.monotonic() < end
+        time.sleep(0.05)
 
 
 def _children(pid: int) -> list[int]:
