@@ -1,6 +1,8 @@
 """Cloud Tasks v2: tasks kept on disk, delivered at least once, retried with growing pauses."""
 
 import heapq
+import logging
+import sqlite3
 import threading
 import time
 from collections.abc import Callable
@@ -14,6 +16,8 @@ from addon.simulator.errors import Refusal
 from addon.simulator.faults import Counts, Fault, Faults
 from addon.simulator.state import State
 from addon.simulator.taskrules import NAME_KEPT, RetryConfig
+
+logger = logging.getLogger(__name__)
 
 CONCURRENT = 16
 """Deliveries at once."""
@@ -233,6 +237,8 @@ class TaskQueue:
             status = self._deliver(attempt, fault)
             if not self._stopping.is_set():
                 self._settle(name, status)
+        except sqlite3.OperationalError as error:
+            logger.warning("A task is done, but not on disk (%s).", error)
         finally:
             with self._changed:
                 self._running -= 1
@@ -283,11 +289,16 @@ class TaskQueue:
             self._changed.notify_all()
 
     def _remember(self, name: str, waiting: _Waiting) -> None:
-        with self._state.transaction() as statements:
-            statements.execute(
-                "UPDATE tasks SET due = ?, attempts = ?, answers = ?, previous = ? WHERE name = ?",
-                [waiting.due, waiting.attempts, waiting.answers, waiting.previous, name],
-            )
+        """Keep what became of a task. A full disk must not end the deliveries: what is on disk is older, so
+        there may be one too many of them, but not one too few."""
+        values = [waiting.due, waiting.attempts, waiting.answers, waiting.previous, name]
+        try:
+            with self._state.transaction() as statements:
+                statements.execute(
+                    "UPDATE tasks SET due = ?, attempts = ?, answers = ?, previous = ? WHERE name = ?", values
+                )
+        except sqlite3.OperationalError as error:
+            logger.warning("A task is delivered again after a restart (%s).", error)
 
     def _finish(self, name: str) -> None:
         with self._changed:

@@ -1,6 +1,7 @@
 """What the simulator has answered is there after kill -9."""
 
 import json
+import resource
 import signal
 import subprocess
 import sys
@@ -107,6 +108,27 @@ def test_pending_tasks_and_one_in_delivery_are_delivered_after_a_kill(state: Pat
             assert sorted(names) == [("in-delivery", "0"), ("in-delivery", "1"), ("waiting", "0")]
             for name in ("in-delivery", "waiting"):
                 error(second.api("POST", TASKS, task(service.url, name)), 409)
+
+
+def test_deliveries_go_on_while_the_disk_is_full_and_are_kept_again_afterwards(state: Path) -> None:
+    with Receiver(statuses=[503]) as service, running(state) as one:
+        one.api.ok("POST", f"/v2/{QUEUE}:pause")
+        for name in ("first", "second"):
+            one.api.ok("POST", TASKS, task(service.url, name))
+        full(one.process.pid, 0)
+        assert one.api("POST", TASKS, task(service.url, "too-much")).status_code == 500
+        one.api.ok("POST", f"/v2/{QUEUE}:resume")
+        service.wait(3)
+        assert sorted(service.headers("TaskName")) == ["first", "first", "second"]
+        full(one.process.pid, resource.RLIM_INFINITY)
+        one.api.ok("POST", TASKS, task(service.url, "later"))
+        service.wait(1)
+        assert service.headers("TaskName")[3:] == ["later"]
+
+
+def full(pid: int, size: int) -> None:
+    """Let a process write files of so many bytes at most: nothing, as if the disk were full."""
+    resource.prlimit(pid, resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
 
 
 def test_names_stay_taken_after_a_restart(tmp_path: Path) -> None:
