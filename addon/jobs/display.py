@@ -36,7 +36,7 @@ FIRST_PAUSE, LONGEST_BEAT = 1.0, 120.0
 quota is 60 reads and 60 writes a minute (Sheets API limits), for all jobs of one worker account together."""
 
 SHOWN_AGAIN = 5
-"""Passes in a row that only showed what did not stay (a merged cell takes no value), until the job ends."""
+"""Passes in a row that only wrote what did not stay (a merged cell takes no value), until the job ends."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +71,8 @@ class Display:
         Keys this worker has written or found written.
     missed
         Keys with a row that was not where it had been: what stands in its cell was not replaced yet.
-    work
-        Summaries taken in and write requests made: where it stays the same, nothing was there to be shown.
+    writes
+        Write requests made.
     error
         What ended the display, where it was more than a passing fault.
     """
@@ -88,7 +88,7 @@ class Display:
         self.shown: set[str] = set()
         self.missed: set[str] = set()
         self.error: Exception | None = None
-        self.work = 0
+        self.writes = 0
         self._sheets = sheets
         self._table = table
         self._job = job
@@ -113,7 +113,6 @@ class Display:
                 rows = rows | known.rows
                 replace = replace or known.replace
             self._pending[key] = Pending(text, rows, replace)
-            self.work += 1
 
     def await_room(self) -> None:
         """Wait while as many summaries are pending as the memory and one request should hold."""
@@ -239,7 +238,7 @@ class Display:
             refused = self._sheets.write(
                 self._job.spreadsheet_id, self._job.sheet_id, runs(layout.output, cells)
             )
-            self.work += 1
+            self.writes += 1
             self._reach("after display")
             with self._lock:
                 self._refused.update({keys[index]: (index, reason) for index, reason in refused.items()})

@@ -90,7 +90,7 @@ class LinkWork:
         self._void: set[str] = set()
         self._lost = 0
         self._told_repeats = 0
-        self._shown = self._commits = 0
+        self._written = self._commits = 0
         self._closing, self._dirty = shard.closing, shard.dirty
         self._cursor, self._settled = shard.cursor, Counter(shard.settled)
 
@@ -159,7 +159,7 @@ class LinkWork:
         fruitless = 0
         while True:
             ending = self._pass()
-            only_shown = self._display.work > self._shown and self._committer.commits == self._commits
+            only_shown = self._display.writes > self._written and self._committer.commits == self._commits
             fruitless = fruitless + 1 if only_shown else 0
             if ending is not None:
                 return ending
@@ -176,7 +176,7 @@ class LinkWork:
     def _pass(self) -> Ending | None:
         number = None if self._closing else self._chain.number
         self._lost += self._scan.lost if self._scan else 0
-        self._shown, self._commits = self._display.work, self._committer.commits
+        self._written, self._commits = self._display.writes, self._committer.commits
         self._scan = Scan(
             self._tools.documents,
             self._table,
@@ -202,9 +202,9 @@ class LinkWork:
                 return None
 
     def _unchecked(self) -> bool:
-        """Whether another pass must follow: what was shown, or found no row for it, was not checked."""
+        """Whether another pass must follow: a write after the scan has read its row was not checked."""
         seen = self._scan is None or self._scan.unchecked == 0
-        worked = self._display.work > self._shown or self._committer.commits > self._commits
+        worked = self._display.writes > self._written or self._committer.commits > self._commits
         return self._dirty or not seen or worked
 
     def _why_end(self, scanning: Future[None]) -> Ending | None:

@@ -76,7 +76,7 @@ def test_summaries_are_written_beside_their_texts_with_one_read_and_one_write(ma
     beat(display)
     assert outputs(sheets) == ["sum a", "sum b", "", ""]
     assert sheets.requests == ["read", "read", "write"], "the first read looks for the columns"
-    assert sheets.requests.count("write") == 1
+    assert display.writes == 1
     assert display.shown == {key("a"), key("b")}, "row 3 holds another text: d's row is looked for again"
 
 
@@ -123,7 +123,7 @@ def test_a_text_edited_since_gets_nothing(make: Make) -> None:
     sheets.rows[1][0] = "a, edited"
     beat(display)
     assert outputs(sheets) == [""]
-    assert "write" not in sheets.requests
+    assert display.writes == 0
     assert display.shown == set()
 
 
@@ -152,8 +152,7 @@ def test_what_is_in_a_cell_stays_unless_it_is_to_be_replaced(
     beat(display)
     assert outputs(sheets) == [after]
     assert display.shown == {key("a")}
-    written = sheets.requests.count("write")
-    assert written == (0 if there == after else 1), "what is there already is not written"
+    assert display.writes == (0 if there == after else 1), "what is there already is not written"
 
 
 def test_a_person_typing_into_the_cell_before_the_beat_keeps_their_words(make: Make) -> None:
@@ -421,16 +420,6 @@ def test_rows_outside_the_sheet_are_never_asked_for_after_they_were_forgotten(ma
     beat(display)
     assert sheets.requests == []
     assert display.error is None
-
-
-def test_a_summary_that_finds_no_row_is_work_too_so_that_another_pass_follows(make: Make) -> None:
-    display = make(sheet("a", "b"))
-    display.add(key("elsewhere by now"), "sum", {1}, replace=False)
-    beat(display)
-    assert display.work > 0
-    before = display.work
-    beat(display)
-    assert display.work == before
 
 
 def test_too_many_requests_lose_nothing_and_make_the_beats_rarer(
