@@ -53,10 +53,10 @@ STEPS: tuple[Step, ...] = (
     "before display",
     "after display",
 )
-"""After each of these the job looks at the sheet once more. Not so after a beat that looks again for rows it has
-not found (they may be deleted) and has nothing to write: that may be the last thing a job does, so nobody edits
-before such a beat. ``mid-display`` is the moment between look and write, for which nobody can promise anything
-but repair: see `test_repairs`."""
+"""After each of these the job looks at the sheet once more. Not so after a beat that looks again for rows
+it has not found (they may be deleted) and has nothing to write: that may be the last thing a job does, so
+nobody edits before such a beat. ``mid-display`` is the moment between look and write, for which nobody can
+promise anything but repair: see `test_repairs`."""
 
 
 @dataclass(frozen=True)
